@@ -1,0 +1,110 @@
+"""Combine what people answered with what models predicted, and know how sure to be.
+
+>>> import twoheads
+>>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]]  # the human's code, then the model's row
+>>> team = twoheads.recommended().fit(X, [0, 1, 0, 1])
+>>> team.predict(X).tolist()
+[0, 1, 0, 1]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from twoheads.calibration import (
+        Calibrator,
+        DirichletCalibration,
+        EnsembleTemperatureScaling,
+        Identity,
+        IMaxBinning,
+        TemperatureScaling,
+        VectorScaling,
+    )
+    from twoheads.combination import (
+        Dependence,
+        Explanation,
+        LabelLabelCombiner,
+        LogisticCombiner,
+        ProbabilityLabelCombiner,
+        Record,
+        load,
+        paper_2021,
+        recommended,
+    )
+    from twoheads.confusion import Confusion, DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
+    from twoheads.errors import InvalidArtifact, InvalidObservations, InvalidParameter, MissingExtra, TwoheadsError
+    from twoheads.observations import Observations, as_observations
+
+# Where each public name lives. It is imported when first asked for: `import twoheads` itself costs nothing.
+_HOMES = {
+    "calibration": (
+        "Calibrator",
+        "DirichletCalibration",
+        "EnsembleTemperatureScaling",
+        "IMaxBinning",
+        "Identity",
+        "TemperatureScaling",
+        "VectorScaling",
+    ),
+    "combination": (
+        "Dependence",
+        "Explanation",
+        "LabelLabelCombiner",
+        "LogisticCombiner",
+        "ProbabilityLabelCombiner",
+        "Record",
+        "load",
+        "paper_2021",
+        "recommended",
+    ),
+    "confusion": ("Confusion", "DirichletConfusion", "HierarchicalConfusion", "OneCoinConfusion"),
+    "errors": ("InvalidArtifact", "InvalidObservations", "InvalidParameter", "MissingExtra", "TwoheadsError"),
+    "observations": ("Observations", "as_observations"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Calibrator",
+    "Confusion",
+    "Dependence",
+    "DirichletCalibration",
+    "DirichletConfusion",
+    "EnsembleTemperatureScaling",
+    "Explanation",
+    "HierarchicalConfusion",
+    "IMaxBinning",
+    "Identity",
+    "InvalidArtifact",
+    "InvalidObservations",
+    "InvalidParameter",
+    "LabelLabelCombiner",
+    "LogisticCombiner",
+    "MissingExtra",
+    "Observations",
+    "OneCoinConfusion",
+    "ProbabilityLabelCombiner",
+    "Record",
+    "TemperatureScaling",
+    "TwoheadsError",
+    "VectorScaling",
+    "as_observations",
+    "load",
+    "paper_2021",
+    "recommended",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'twoheads' has no attribute {name!r}")
+    value = getattr(import_module(f"twoheads.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

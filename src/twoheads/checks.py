@@ -1,0 +1,158 @@
+"""What values must be like: each check has one message that names the argument, the row, the value and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.frames import as_numbers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+
+#: How far from 1 a row of probabilities may sum; within it, rows are normalised.
+SUM_TOLERANCE = 1e-3
+MODEL_SCALES = ("probability", "log", "logit")
+
+_USE_A_FRAME = "Use a data frame with columns human and p_<class> where classes have names."
+_CHUNK = 131_072  # numbers looked at together: they stay in the cache
+
+
+def same_length(name: str, length: int, other: str, expected: int) -> None:
+    """Refuse two arguments of different lengths."""
+    if length != expected:
+        raise InvalidObservations(
+            f"{name} and {other} must have the same number of rows; {name} has {length}, {other} has {expected}. "
+            "Give one entry per item, in the same order."
+        )
+
+
+def check_scale(model_scale: str) -> None:
+    """Refuse a scale that is not known."""
+    if model_scale not in MODEL_SCALES:
+        raise InvalidParameter(f"model_scale must be one of {', '.join(MODEL_SCALES)}; it is {model_scale!r}.")
+
+
+def as_matrix(X: Any, *, n_columns: int, columns: str) -> NDArray[Any]:
+    """A dense array of numbers with two dimensions and at least ``n_columns`` columns, not copied where it is one."""
+    if hasattr(X, "toarray"):
+        raise InvalidObservations(
+            "X must be a dense array, a data frame or Observations; it is a sparse matrix. Call X.toarray()."
+        )
+    array = as_numbers(X, "X", remedy=_USE_A_FRAME)
+    if array.ndim != 2:
+        raise InvalidObservations(
+            f"X must have two dimensions; it has {array.ndim}. Reshape your data, one row per item: {columns}."
+        )
+    if len(array) == 0:
+        raise InvalidObservations("X must have at least one row; it has none. Give one row per item.")
+    if array.shape[1] < n_columns:
+        raise InvalidObservations(
+            f"X has {array.shape[1]} feature(s) (shape={array.shape}) while a minimum of {n_columns} is required: "
+            f"{columns}."
+        )
+    return array
+
+
+def as_class_codes(values: ArrayLike, n_classes: int, argument: str) -> Codes:
+    """Class codes from 0 to ``n_classes - 1``, MISSING where they are -1 or NaN."""
+    numbers = as_numbers(values, argument, remedy=_USE_A_FRAME)
+    with np.errstate(invalid="ignore"):
+        codes = numbers.astype(np.intp)
+    if len(codes) and codes.min() >= MISSING and codes.max() < n_classes and (codes == numbers).all():
+        return codes
+    filled = np.where(np.isnan(numbers), MISSING, numbers)
+    off = np.flatnonzero(~((filled >= MISSING) & (filled < n_classes) & (filled == np.floor(filled))))
+    if len(off):
+        raise InvalidObservations(
+            f"{argument} must hold class codes from 0 to {n_classes - 1}, or -1 where nobody answered; "
+            f"row {off[0]} has {numbers[off[0]]:g} ({len(off)} of {len(numbers)} rows are off). {_USE_A_FRAME}"
+        )
+    return filled.astype(np.intp)
+
+
+def as_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats | None:
+    """Weights of the items as floats, or None where every item counts once."""
+    if sample_weight is None:
+        return None
+    remedy = "Give weight 0 to items that should not count."
+    weight = as_numbers(sample_weight, "sample_weight", remedy=remedy).astype(np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_items, float(weight))
+    if weight.ndim != 1:
+        raise InvalidObservations(
+            f"sample_weight must be one-dimensional; it has shape {weight.shape}. Give one number per item."
+        )
+    same_length("sample_weight", len(weight), "X", n_items)
+    off = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(off):
+        raise InvalidObservations(
+            f"sample_weight must be finite and not negative; row {off[0]} has {weight[off[0]]:g} "
+            f"({len(off)} of {n_items} rows are off). {remedy}"
+        )
+    if not weight.any():
+        raise InvalidObservations("sample_weight must be positive for at least one item; all are 0.")
+    return weight
+
+
+def check_model(values: NDArray[Any], n_classes: int, scale: str, *, argument: str = "model_proba") -> None:
+    """Refuse rows that are no probabilities on their scale; a row of NaN only is a model that has not seen the item."""
+    if values.ndim != 2 or values.shape[1] != n_classes:
+        raise InvalidObservations(
+            f"{argument} must have one column per class, {n_classes}; it has shape {values.shape}. "
+            "Give (n_items, n_classes)."
+        )
+    size = max(1, _CHUNK // n_classes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        chunks = (values[at : at + size] for at in range(0, len(values), size))
+        off = np.concatenate([_rows_off(chunk, scale) for chunk in chunks])
+    n_off = int(off.sum())
+    if n_off:
+        row = int(off.argmax())
+        extent = f"({n_off} of {len(values)} rows are off)"
+        raise InvalidObservations(f"{argument} {_what_is_wrong(values[row].astype(np.float64), row, extent, scale)}")
+
+
+def _rows_off(values: NDArray[Any], scale: str) -> NDArray[np.bool_]:
+    """Which rows are no probabilities, (n_rows,); whole blocks are passed by their extremes where nothing is wrong."""
+    if scale == "logit":
+        if np.isfinite(values.sum()):
+            return np.zeros(len(values), dtype=bool)
+        off = ~np.isfinite(values.max(axis=1))
+    else:
+        proba = values if scale == "probability" else np.exp(values)
+        off = ~(np.abs(np.einsum("nk->n", proba) - 1.0) <= SUM_TOLERANCE)
+        if not proba.min() >= 0.0:
+            off |= ~(proba >= 0.0).all(axis=1)
+    if off.any():
+        off &= ~np.isnan(values).all(axis=1)
+    return np.asarray(off)
+
+
+def _what_is_wrong(entries: Floats, row: int, extent: str, scale: str) -> str:
+    impossible = ~np.isfinite(entries) if scale == "probability" else np.isnan(entries) | np.isposinf(entries)
+    if impossible.any():
+        return (
+            f"must be finite; row {row} has {entries[impossible][0]:g} {extent}. "
+            "Leave the whole row blank (NaN) where the model said nothing."
+        )
+    if scale == "logit":
+        return f"must have a finite logit in every row; row {row} has only -inf {extent}. Leave the row blank (NaN)."
+    if scale == "log":
+        with np.errstate(over="ignore"):
+            total = np.exp(entries).sum()
+        return (
+            f"must hold logarithms of probabilities that sum to 1; row {row} sums to {total:.4g} {extent}. "
+            "If these are logits, say model_scale='logit'."
+        )
+    if entries.min() < 0:
+        return (
+            f"must not be negative; row {row} has {entries.min():.4g} {extent}. "
+            "If these are logits or log-probabilities, say model_scale='logit' or model_scale='log'."
+        )
+    total = entries.sum()
+    remedy = "Divide each row by its sum, or, if these are logits, say model_scale='logit'."
+    if abs(total - 100) <= 100 * SUM_TOLERANCE:
+        remedy = "These look like percentages: divide by 100."
+    return f"must sum to 1 in every row; row {row} sums to {total:.4g} {extent}. {remedy}"

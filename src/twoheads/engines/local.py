@@ -1,0 +1,142 @@
+"""Sums and maps over blocks of items, in threads.
+
+NumPy releases the interpreter's lock inside its loops, so blocks that fit the cache run on all cores. Blocks are cut
+and summed in the same order whatever the number of threads: the result is the same to the bit.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+#: Numbers in one array of a block: 16,384 items of 10 classes. Smaller blocks fight for the interpreter's lock.
+BLOCK_NUMBERS = 163_840
+
+
+# The C library hands memory of arrays this size back to the system when they are freed, and fetching it again costs
+# more than the arithmetic done in it. It stops once it has seen one array of almost 32 MiB come and go (never touched:
+# free).
+np.empty(32 * 2**20 - 2**13, dtype=np.uint8)
+
+
+def block_slices(n_items: int, n_classes: int, least: int = 64) -> list[slice]:
+    """Consecutive slices that cover ``range(n_items)``, of about ``BLOCK_NUMBERS`` numbers or ``least`` items each."""
+    size = max(least, BLOCK_NUMBERS // n_classes)
+    return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
+
+
+def n_threads() -> int:
+    """How many threads this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_here = threading.local()
+
+
+def _mark_worker() -> None:
+    _here.is_worker = True
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="twoheads", initializer=_mark_worker)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _SingleBlas:
+    """BLAS held to one thread while any map is under way, whichever thread began it, and then let go."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.limit: Any = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.limit = _blas().limit(limits=1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0:
+                    self.limit.restore_original_limits()
+
+
+_single_blas = _SingleBlas()
+
+
+def _after_fork() -> None:
+    """Begin anew in a forked child, which inherits the pool but not its threads, and perhaps a lock that is held."""
+    global _single_blas
+    _pool.cache_clear()
+    _single_blas = _SingleBlas()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Passing(Sequence[Out]):
+    """Blocks that are made when they are needed and never kept, in each pass anew."""
+
+    def __init__(self, make: Callable[[Any], Out], slices: Sequence[Any]) -> None:
+        self._make = make
+        self._slices = slices
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._make(self._slices[at])
+
+
+def map_blocks(kernel: Callable[[In], Out], blocks: Iterable[In]) -> Iterator[Out]:
+    """``kernel(block)`` for each block, in order; at most two blocks per thread are under way at once.
+
+    A kernel may map blocks itself: it does so in its own thread. When a kernel fails, blocks that have not begun are
+    left, and the error comes once those that have are done.
+    """
+    threads = n_threads()
+    waiting = iter(blocks)
+    if threads == 1 or getattr(_here, "is_worker", False) or (isinstance(blocks, Sequence) and len(blocks) < 2):
+        yield from map(kernel, waiting)
+        return
+    pool = _pool(threads)
+    under_way: deque[Future[Out]] = deque()
+    with _single_blas.held():  # its threads and ours would wait for each other
+        try:
+            under_way.extend(pool.submit(kernel, block) for block in islice(waiting, 2 * threads))
+            while under_way:
+                result = under_way.popleft().result()
+                under_way.extend(pool.submit(kernel, block) for block in islice(waiting, 1))
+                yield result
+        finally:
+            wait([future for future in under_way if not future.cancel()])
+
+
+def sum_blocks(kernel: Callable[[In], tuple[Any, ...]], blocks: Iterable[In]) -> tuple[Any, ...]:
+    """Sum, entry by entry, of the tuples of numbers or arrays that ``kernel`` returns for each block."""
+    total: tuple[Any, ...] = ()
+    for part in map_blocks(kernel, blocks):
+        total = tuple(np.add(a, b) for a, b in zip(total, part, strict=True)) if total else part
+    return total

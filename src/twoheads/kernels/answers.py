@@ -1,0 +1,140 @@
+"""The answer matrix S: a row per item, a column per (person, possible answer), a 1 where that person gave that answer.
+
+It is held as the column numbers of its ones. With ``log_given_true`` (a row per column of S, a column per true class)
+all that fitting and predicting needs is ``S @ log_given_true`` and ``S.T @ responsibility``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The ones of S, row by row.
+
+    column  (n_answers,) the column of each answer; where ``start`` is None one per item, MISSING if it has none
+    start   (n_items + 1,) answers of item i stand at start[i]:start[i + 1]; None where no item has several
+    """
+
+    column: Codes
+    start: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.column) if self.start is None else len(self.start) - 1
+
+    def rows(self, rows: slice) -> Answers:
+        """The answers of consecutive items, without a copy."""
+        if self.start is None:
+            return Answers(self.column[rows])
+        first, last, _ = rows.indices(len(self))
+        start = self.start[first : last + 1]
+        return Answers(self.column[start[0] : start[-1]], start - start[0])
+
+    def take(self, items: Codes) -> Answers:
+        """The answers of the given items, in the given order."""
+        if self.start is None:
+            return Answers(self.column[items])
+        length = np.diff(self.start)[items]
+        start = np.concatenate([[0], np.cumsum(length)])
+        shift = np.repeat(self.start[items] - start[:-1], length)
+        return Answers(self.column[np.arange(start[-1]) + shift], start)
+
+    def per_item(self) -> Codes:
+        """How many answers each item has, (n_items,)."""
+        return (self.column != MISSING).astype(np.intp) if self.start is None else np.diff(self.start)
+
+
+def pack_answers(item: Codes, column: Codes, n_items: int) -> Answers:
+    """Answers in any order as the ones of S: by item, then by column.
+
+    item, column  (n_answers,) whose row and which column each answer is
+    """
+    per_item = np.bincount(item, minlength=n_items)
+    if per_item.max(initial=0) <= 1:
+        single = np.full(n_items, MISSING)
+        single[item] = column
+        return Answers(single)
+    return Answers(column[np.lexsort((column, item))], np.concatenate([[0], np.cumsum(per_item)]))
+
+
+def permute_classes(answers: Answers, place: Codes) -> Answers:
+    """The same answers where class ``a`` is called ``place[a]``; every person can answer each class."""
+    person, answer = np.divmod(answers.column, len(place))
+    column = np.where(answers.column == MISSING, MISSING, person * len(place) + place[answer])
+    if answers.start is None:
+        return Answers(column)
+    return pack_answers(np.repeat(np.arange(len(answers)), answers.per_item()), column, len(answers))
+
+
+def _matrix(answers: Answers, n_columns: int) -> csr_array:
+    assert answers.start is not None
+    assert answers.column.max(initial=0) < n_columns
+    ones = np.ones(len(answers.column))
+    return csr_array((ones, answers.column, answers.start), shape=(len(answers), n_columns))
+
+
+def answer_log_likelihood(answers: Answers, log_given_true: Floats) -> Floats:
+    """Log-likelihood of each item's answers under each true class, ``(S @ log_given_true).T``.
+
+    log_given_true  (n_columns, n_classes)
+    returns         (n_classes, n_items)
+    """
+    if answers.start is None:
+        # The code of "no answer" is the last index: a column that says nothing about any class.
+        table = np.concatenate([log_given_true.T, np.zeros((log_given_true.shape[1], 1))], axis=1)
+        return np.take(table, answers.column, axis=1, mode="wrap")
+    return np.ascontiguousarray((_matrix(answers, len(log_given_true)) @ log_given_true).T)
+
+
+def soft_counts(answers: Answers, responsibility: Floats, n_columns: int) -> Floats:
+    """How often each answer was given under each true class, ``S.T @ responsibility.T``.
+
+    responsibility  (n_classes, n_items), times the items' weights
+    returns         (n_columns, n_classes)
+    """
+    if answers.start is None:
+        column = answers.column + 1
+        counts = [np.bincount(column, share, n_columns + 1)[1:] for share in responsibility]
+        return np.stack(counts, axis=1)
+    return np.asarray(_matrix(answers, n_columns).T @ responsibility.T)
+
+
+def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_columns: int, n_classes: int) -> Floats:
+    """How often each answer was given under each known true class; items of unknown truth do not count.
+
+    true_label  (n_items,) codes, MISSING where unknown
+    weight      (n_items,) or None
+    returns     (n_columns, n_classes)
+    """
+    column = answers.column
+    if answers.start is not None:
+        per_item = answers.per_item()
+        true_label = np.repeat(true_label, per_item)
+        weight = None if weight is None else np.repeat(weight, per_item)
+    known = (column != MISSING) & (true_label != MISSING)
+    if not known.all():
+        column, true_label = column[known], true_label[known]
+        weight = None if weight is None else weight[known]
+    counts = np.bincount(column * n_classes + true_label, weight, n_columns * n_classes)
+    return counts.astype(np.float64).reshape(n_columns, n_classes)
+
+
+def sum_by_item(answers: Answers, rows: Floats) -> Floats:
+    """Sum of a column of numbers per answer over the answers of each item; 0 for an item without any.
+
+    rows     (n_classes, n_answers) for the answers that are there, in order
+    returns  (n_classes, n_items)
+    """
+    start = answers.start
+    if start is None:
+        per_item = np.zeros((len(rows), len(answers)))
+        per_item[:, answers.column != MISSING] = rows
+        return per_item
+    item = np.repeat(np.arange(len(answers)), answers.per_item())
+    return np.stack([np.bincount(item, row, len(answers)) for row in rows])

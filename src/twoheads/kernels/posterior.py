@@ -1,0 +1,48 @@
+"""The posterior of the truth: calibrated log m + S @ log_phi, normalised over classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twoheads.kernels.answers import Answers, answer_log_likelihood
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.simplex import log_sum
+
+
+def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats) -> Floats:
+    """Joint log-probability of class and answers, ``log m_j + sum over answers of log P(answer | j)``.
+
+    Where the answers are impossible under every class that the model allows, the model alone speaks.
+
+    calibrated      (n_classes, n_items) calibrated log-probabilities
+    log_given_true  (n_columns, n_classes)
+    returns         (n_classes, n_items)
+    """
+    joint = answer_log_likelihood(answers, log_given_true)
+    joint += calibrated
+    if np.isneginf(log_given_true).any():
+        impossible = np.isneginf(joint.max(axis=0))
+        joint[:, impossible] = calibrated[:, impossible]
+    return joint
+
+
+def responsibilities(
+    calibrated: Floats, answers: Answers, log_given_true: Floats, true_label: Codes | None
+) -> tuple[Floats, Floats]:
+    """E-step: the posterior as probabilities, one-hot where the truth is known, and each item's log-likelihood.
+
+    true_label  (n_items,) codes, MISSING where unknown, or None
+    returns     (n_classes, n_items), (n_items,)
+    """
+    joint = joint_log_proba(calibrated, answers, log_given_true)
+    total = log_sum(joint)
+    known = np.flatnonzero(true_label != MISSING) if true_label is not None else np.empty(0, dtype=np.intp)
+    truth = true_label[known] if true_label is not None else known
+    likelihood = joint[truth, known]
+    joint -= total
+    share = np.exp(joint, out=joint)
+    if len(known):
+        share[:, known] = 0.0
+        share[truth, known] = 1.0
+        total[known] = likelihood
+    return share, total

@@ -1,0 +1,96 @@
+"""Probabilities in log space. The only floor of the package lives here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from twoheads.kernels.arrays import Codes, Floats
+
+#: A model's probability below this is read as this. It is the smallest normal number in single precision, in which most
+#: models compute: below it, a "zero" is a rounding and not an opinion that no evidence could ever change.
+FLOOR = float(np.finfo(np.float32).tiny)
+LOG_FLOOR = float(np.log(FLOOR))
+
+
+#: Sums of exponentials in this range need no shift against under- or overflow.
+_SAFE = (1e-280, 1e280)
+
+
+def log_sum(log_values: Floats) -> Floats:
+    """Log of the sum over classes, ``log sum_j exp(v_j)``; the log of an empty sum (all ``-inf``) is ``-inf``.
+
+    log_values  (n_classes, n_items)
+    returns     (n_items,)
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        total = np.exp(log_values).sum(axis=0)
+        result: Floats = np.log(total)
+    extreme = _extreme(total)
+    if len(extreme):
+        result[extreme] = logsumexp(log_values[:, extreme], axis=0)
+    return result
+
+
+def normalise_log(log_values: Floats) -> Floats:
+    """Log-probabilities proportional to the given ones, in place: ``v_j - log sum_k exp(v_k)``.
+
+    An item whose values are all ``-inf`` has been told nothing: it gets the uniform distribution.
+
+    log_values  (n_classes, n_items), overwritten and returned
+    """
+    total = log_sum(log_values)
+    untold = np.flatnonzero(np.isneginf(total))
+    if len(untold):
+        log_values[:, untold] = 0.0
+        total[untold] = np.log(len(log_values))
+    log_values -= total
+    return log_values
+
+
+def normalise_exp(log_values: Floats) -> Floats:
+    """Probabilities proportional to ``exp(v_j)``, in place; uniform for an item whose values are all ``-inf``.
+
+    log_values  (n_classes, n_items), overwritten and returned
+    """
+    with np.errstate(over="ignore"):
+        share = np.exp(log_values)
+    total = share.sum(axis=0)
+    extreme = _extreme(total)
+    if len(extreme):
+        share[:, extreme] = np.exp(normalise_log(log_values[:, extreme]))
+        total[extreme] = 1.0
+    np.divide(share, total, out=log_values)
+    return log_values
+
+
+def _extreme(total: Floats) -> Codes:
+    low, high = _SAFE
+    return np.flatnonzero(~((total > low) & (total < high)))
+
+
+def log_simplex(proba: NDArray[Any]) -> Floats:
+    """Log of floored probabilities, class-major and normalised.
+
+    proba    (n_items, n_classes), rows that sum to about 1
+    returns  (n_classes, n_items)
+    """
+    log_proba = np.array(proba.T, dtype=np.float64, order="C")
+    total = log_proba.sum(axis=0)
+    np.maximum(log_proba, FLOOR, out=log_proba)
+    np.log(log_proba, out=log_proba)
+    log_proba -= np.log(total)
+    return log_proba
+
+
+def log_softmax(logits: NDArray[Any]) -> Floats:
+    """Log-probabilities of logits or of unnormalised logarithms, class-major, floored.
+
+    logits   (n_items, n_classes)
+    returns  (n_classes, n_items)
+    """
+    log_proba = normalise_log(np.array(logits.T, dtype=np.float64, order="C"))
+    return np.maximum(log_proba, LOG_FLOOR, out=log_proba)

@@ -1,0 +1,165 @@
+"""Labels and class names, matched by their text: the integer 3, the float 3.0 and the name "3" are one class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.arrays import MISSING, Codes
+
+_UNKNOWN = -2
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a single value says nothing: None, NaN, pandas' NA and NaT, or blank text."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def label_text(value: Any) -> str:
+    """The text by which a label is matched to a class name: a whole number without its decimal point."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _is_integer_text(name: str) -> bool:
+    return name.removeprefix("-").isdecimal() and name.isascii() and str(int(name)) == name
+
+
+def _is_number_text(name: str) -> bool:
+    try:
+        return math.isfinite(float(name)) and label_text(float(name)) == name
+    except ValueError:
+        return False
+
+
+def class_order(names: Iterable[str]) -> list[str]:
+    """Names as scikit-learn orders labels: by number where all are numbers, else by text."""
+    known = list(names)
+    return sorted(known, key=float) if all(map(_is_number_text, known)) else sorted(known)
+
+
+def classes_in(labels: NDArray[Any]) -> NDArray[Any]:
+    """The different labels, sorted, in their own type; missing ones (None, NaN, blank, -1) are no class."""
+    names = {label_text(value) for value in distinct(labels, "y") if not is_missing(value)}
+    return typed_classes(class_order(names - {"-1"}), labels)
+
+
+def typed_classes(names: Sequence[str], *labels: NDArray[Any] | None) -> NDArray[Any]:
+    """Class names in the type of the first labels that show one: whole numbers, numbers, booleans or text.
+
+    Whole numbers with gaps are integers even where the gaps have made them floats, as NumPy and pandas do.
+    """
+    for values in labels:
+        kind = "" if values is None else _kind(values)
+        if kind == "i" and all(map(_is_integer_text, names)):
+            return np.array([int(name) for name in names], dtype=np.intp)
+        if kind in ("i", "f") and all(map(_is_number_text, names)):
+            return np.array([float(name) for name in names])
+        if kind == "b" and set(names) <= {"False", "True"}:
+            return np.array([name == "True" for name in names])
+        if kind:
+            break
+    return np.sort(np.array(names, dtype=np.str_))  # text is sorted as text, as scikit-learn does
+
+
+def _kind(values: NDArray[Any]) -> str:
+    """The kind of labels: i for whole numbers, f for numbers, b for booleans, U for text, "" where none is known."""
+    if values.dtype.kind == "O":
+        known = [value for value in values.ravel().tolist() if not is_missing(value)]
+        types = set(map(type, known))
+        if not types or all(issubclass(some, bool | np.bool_) for some in types):
+            return "b" if types else ""
+        if any(issubclass(some, bool | str) or not issubclass(some, int | float | np.number) for some in types):
+            return "U"
+        if all(issubclass(some, int | np.integer) for some in types):
+            return "i"
+        values = np.array([float(value) for value in known] + [np.nan] * (len(known) < values.size))
+    if values.dtype.kind == "f":
+        gaps = np.isnan(values)
+        whole = bool(gaps.any()) and bool((np.floor(values) == values)[~gaps].all())
+        return "" if gaps.all() else "i" if whole else "f"
+    return {"u": "i"}.get(values.dtype.kind, values.dtype.kind) if values.size else ""
+
+
+def distinct(labels: NDArray[Any], argument: str) -> Iterable[Any]:
+    """Each different label, as a Python object."""
+    if labels.dtype.kind in "biuf":
+        different: list[Any] = np.unique(labels).tolist()
+        return different
+    try:
+        return set(labels.tolist())
+    except TypeError:
+        row, value = next((i, v) for i, v in enumerate(labels.tolist()) if getattr(v, "__hash__", None) is None)
+        raise InvalidObservations(
+            f"{argument} must hold one label per row; row {row} has {value!r}. Give names or numbers."
+        ) from None
+
+
+def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_codes: bool = True) -> Codes:
+    """The code of each label in ``classes``, MISSING where the label is missing (None, NaN, blank, -1).
+
+    ``-1`` is missing unless a class has that name. Where no class name is a number, whole numbers are read as codes
+    if ``allow_codes``, as scikit-learn's LabelEncoder makes them (cross_val_predict passes those).
+    """
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise InvalidObservations(
+            f"{argument} must be one-dimensional, one label per item; it has shape {values.shape}."
+        )
+    names = [label_text(name) for name in classes.tolist()]
+    codes = {name: at for at, name in enumerate(names)}
+    if allow_codes and not any(map(_is_number_text, names)) and _kind(values) in ("i", "f"):
+        codes = {str(at): at for at in range(len(names))}
+    codes.setdefault("-1", MISSING)
+    encoded = _encode(values, codes, argument)
+    unknown = np.flatnonzero(encoded == _UNKNOWN)
+    if len(unknown):
+        row = int(unknown[0])
+        value = values[row].item() if isinstance(values[row], np.generic) else values[row]
+        shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+        raise InvalidObservations(
+            f"{argument} must hold classes; row {row} has {value!r} ({len(unknown)} of {len(values)} rows are off), "
+            f"and the classes are {shown}. {_remedy(value, names)}"
+        )
+    return encoded
+
+
+def _remedy(value: Any, names: list[str]) -> str:
+    text = label_text(value)
+    same = [name for name in names if name.casefold() == text.strip().casefold()]
+    near = same or get_close_matches(text, names, n=1)
+    if near and not _is_number_text(text):
+        return f"Did you mean {near[0]!r}?"
+    return "Correct those labels, or leave them blank where they are not known."
+
+
+def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes:
+    if values.dtype.kind == "f":
+        known = np.isfinite(values)
+        whole = np.where(known, values, MISSING)
+        if (whole == np.floor(whole)).all() and np.abs(whole).max(initial=0.0) < 2**53:
+            encoded = _encode(whole.astype(np.int64), codes, argument)
+            encoded[~known] = np.where(np.isnan(values[~known]), MISSING, _UNKNOWN)
+            return encoded
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 100_000:
+            table = np.array([codes.get(str(number), _UNKNOWN) for number in range(low, high + 1)], dtype=np.intp)
+            return table[values.astype(np.intp) - low]
+    listed = values.tolist()
+    different = set(listed) if values.dtype.kind == "f" else distinct(values, argument)
+    table_of = {value: MISSING if is_missing(value) else codes.get(label_text(value), _UNKNOWN) for value in different}
+    return np.fromiter((table_of[value] for value in listed), dtype=np.intp, count=len(listed))

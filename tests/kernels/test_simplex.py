@@ -1,0 +1,86 @@
+"""Log space by hand, at its edges, and against SciPy."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax as scipy_log_softmax
+from scipy.special import logsumexp, softmax
+
+from twoheads.kernels.simplex import (
+    FLOOR,
+    LOG_FLOOR,
+    log_simplex,
+    log_softmax,
+    log_sum,
+    normalise_exp,
+    normalise_log,
+)
+
+HARD = np.array(
+    [
+        [0.0, -1000.0, 1000.0, -np.inf, 700.0, -745.0, -1e300, 0.0],
+        [np.log(2), -1000.0, 999.0, -np.inf, 710.0, -740.0, 1e300, -np.inf],
+        [np.log(3), -1001.0, -1000.0, -np.inf, 0.0, -750.0, 0.0, -np.inf],
+    ]
+)
+
+
+def test_by_hand():
+    values = np.log([[0.1, 2.0], [0.3, 6.0]])
+    np.testing.assert_allclose(log_sum(values), np.log([0.4, 8.0]))
+    np.testing.assert_allclose(np.exp(normalise_log(values.copy())), [[0.25, 0.25], [0.75, 0.75]])
+    np.testing.assert_allclose(normalise_exp(values.copy()), [[0.25, 0.25], [0.75, 0.75]])
+
+
+def test_sums_at_the_edges_agree_with_scipy():
+    np.testing.assert_allclose(log_sum(HARD), logsumexp(HARD, axis=0), rtol=1e-14)
+
+
+def test_normalising_at_the_edges_agrees_with_scipy():
+    told = [column for column in range(8) if column != 3]
+    np.testing.assert_allclose(
+        normalise_log(HARD.copy())[:, told], scipy_log_softmax(HARD[:, told], axis=0), rtol=1e-13, atol=1e-13
+    )
+    np.testing.assert_allclose(normalise_exp(HARD.copy())[:, told], softmax(HARD[:, told], axis=0), rtol=1e-12)
+
+
+def test_who_was_told_nothing_gets_the_uniform_distribution():
+    np.testing.assert_allclose(normalise_log(HARD.copy())[:, 3], -np.log(3))
+    np.testing.assert_allclose(normalise_exp(HARD.copy())[:, 3], 1 / 3)
+
+
+@pytest.mark.parametrize("normalise", [normalise_log, normalise_exp])
+def test_normalising_is_in_place(normalise):
+    values = HARD.copy()
+    assert normalise(values) is values
+
+
+def test_probabilities_of_zero_and_one():
+    log_proba = log_simplex(np.array([[1.0, 0.0], [0.0, 1.0], [0.25, 0.75], [1e-320, 1.0]]))
+    np.testing.assert_array_equal(log_proba[:, 0], [0.0, LOG_FLOOR])
+    np.testing.assert_array_equal(log_proba[:, 1], [LOG_FLOOR, 0.0])
+    np.testing.assert_allclose(log_proba[:, 2], np.log([0.25, 0.75]))
+    assert log_proba[0, 3] == LOG_FLOOR
+    assert np.float32(1.17549435e-38) == FLOOR
+
+
+def test_rows_are_normalised():
+    np.testing.assert_allclose(np.exp(log_simplex(np.array([[0.5005, 0.5005]]))), [[0.5], [0.5]])
+
+
+def test_logits_are_shifted_and_floored():
+    log_proba = log_softmax(np.array([[1.0, 1.0], [1000.0, 0.0], [0.0, -np.inf], [3.0, 3.0 + np.log(3)]]))
+    np.testing.assert_allclose(log_proba[:, 0], -np.log(2))
+    assert log_proba[:, 1].tolist() == [0.0, LOG_FLOOR]
+    assert log_proba[:, 2].tolist() == [0.0, LOG_FLOOR]
+    np.testing.assert_allclose(np.exp(log_proba[:, 3]), [0.25, 0.75])
+
+
+@pytest.mark.parametrize("read", [log_simplex, log_softmax])
+def test_the_result_is_class_major_and_the_input_is_left_alone(read):
+    for values in (np.full((4, 2), 0.5), np.asfortranarray(np.full((4, 2), 0.5)), np.full((4, 2), 0.5, np.float32)):
+        before = values.copy()
+        out = read(values)
+        assert out.shape == (2, 4)
+        assert out.flags.c_contiguous
+        assert out.dtype == np.float64
+        np.testing.assert_array_equal(values, before)

@@ -1,0 +1,137 @@
+"""Temperature kernels against finite differences and the plain formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.differentiate import derivative, hessian
+from scipy.special import log_softmax
+from scipy.stats import norm
+
+from strategies import problems, simulate
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.temperature import (
+    LOG_TEMPERATURE_BOUNDS,
+    in_log_temperature,
+    newton_step,
+    normal_log_density,
+    temperature_slopes,
+    temperature_sums,
+    temperature_values,
+    tempered,
+)
+
+
+def _plain(problem, beta, target=None, weight=None):
+    """Log-likelihood of the targets under softmax(beta z)."""
+    log_proba = log_softmax(beta * problem.log_model, axis=1)
+    if target is None:
+        target = np.eye(problem.n_classes)[problem.truth]
+    per_item = np.where(target > 0, target * log_proba, 0.0).sum(axis=1)
+    return float(per_item.sum() if weight is None else (weight * per_item).sum())
+
+
+def _block(problem, **others):
+    return Block(np.ascontiguousarray(log_softmax(problem.log_model, axis=1).T), **others)
+
+
+@given(problems(), st.floats(-1.0, 2.0))
+def test_derivatives_in_the_inverse_temperature_are_those_of_finite_differences(problem, tau):
+    beta = np.exp(-tau)
+    value, first, second = temperature_sums(_block(problem, true_label=problem.truth), tau)
+    assert value == pytest.approx(_plain(problem, beta), rel=1e-9, abs=1e-9)
+    slope = derivative(np.vectorize(lambda at: _plain(problem, at)), beta, initial_step=0.05 * beta)
+    assert first == pytest.approx(slope.df, rel=1e-5, abs=1e-5 * len(problem))
+    bend = derivative(
+        np.vectorize(lambda at: temperature_sums(_block(problem, true_label=problem.truth), -np.log(at))[1]),
+        beta,
+        initial_step=0.05 * beta,
+    )
+    assert second == pytest.approx(bend.df, rel=1e-4, abs=1e-4 * len(problem))
+    assert second <= 0
+
+
+def test_second_derivative_is_that_of_the_plain_formula():
+    problem = simulate(30, 4, 5)
+    found = temperature_sums(_block(problem, true_label=problem.truth), 0.3)[2]
+    expected = hessian(lambda at: np.vectorize(lambda b: _plain(problem, b))(at[0]), np.array([np.exp(-0.3)]))
+    assert found == pytest.approx(expected.ddf[0, 0], rel=1e-6)
+
+
+@given(problems(), st.floats(-1.0, 2.0))
+def test_soft_targets_and_weights_enter_linearly(problem, tau):
+    soft = problem.rng.dirichlet(np.ones(problem.n_classes), len(problem))
+    block = _block(problem, target=soft.T, weight=problem.weight.astype(float))
+    expected = _plain(problem, np.exp(-tau), soft, problem.weight)
+    assert temperature_sums(block, tau)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert temperature_values(block, np.array([tau]))[0][0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(problems())
+def test_values_on_a_grid_are_those_of_the_plain_formula(problem):
+    grid = np.linspace(*LOG_TEMPERATURE_BOUNDS, 7)
+    (values,) = temperature_values(_block(problem, true_label=problem.truth), grid)
+    expected = [_plain(problem, np.exp(-tau)) for tau in grid]
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("tau", LOG_TEMPERATURE_BOUNDS)
+def test_values_are_finite_at_the_bounds_even_for_a_thousand_classes_alike(tau):
+    block = Block(np.full((1000, 1), -np.log(1000)), true_label=np.array([7]))
+    assert temperature_values(block, np.array([tau]))[0] == pytest.approx([-np.log(1000)])
+    assert temperature_sums(block, tau) == pytest.approx((-np.log(1000), 0.0, 0.0), abs=1e-9)
+
+
+@given(problems(), st.floats(-1.0, 2.0))
+def test_slopes_from_an_e_step_are_those_of_the_sums(problem, tau):
+    share = problem.rng.dirichlet(np.ones(problem.n_classes), len(problem)).T
+    block = _block(problem, target=share, weight=problem.weight.astype(float))
+    calibrated = tempered(block.log_proba, tau)
+    found = temperature_slopes(block.log_proba, calibrated, share * problem.weight)
+    np.testing.assert_allclose(found, temperature_sums(block, tau)[1:], rtol=1e-7, atol=1e-7)
+
+
+@given(problems(), st.floats(-3.0, 4.0))
+def test_tempered_probabilities_are_powers_normalised(problem, tau):
+    log_proba = _block(problem).log_proba
+    before = log_proba.copy()
+    np.testing.assert_allclose(tempered(log_proba, tau), log_softmax(before * np.exp(-tau), axis=0), atol=1e-9)
+
+
+def test_a_power_by_hand():
+    # T = 1/2 squares: (0.8, 0.2) becomes (0.64, 0.04) / 0.68
+    found = np.exp(tempered(np.log(np.array([[0.8], [0.2]])), np.log(0.5)))[:, 0]
+    assert found == pytest.approx([0.64 / 0.68, 0.04 / 0.68])
+
+
+def test_chain_rule_to_the_log_temperature():
+    # f(beta) = beta^3 at beta = exp(-tau): exp(-3 tau), derivatives -3 exp(-3 tau) and 9 exp(-3 tau)
+    beta = np.exp(-0.7)
+    assert in_log_temperature(beta, 3 * beta**2, 6 * beta) == pytest.approx((-3 * beta**3, 9 * beta**3))
+
+
+def test_normal_density_differs_from_scipy_by_a_constant():
+    found = normal_log_density(0.9, 0.5, 0.3)
+    assert found[0] - normal_log_density(0.1, 0.5, 0.3)[0] == pytest.approx(
+        norm.logpdf(0.9, 0.5, 0.3) - norm.logpdf(0.1, 0.5, 0.3)
+    )
+    assert found[1:] == pytest.approx((-0.4 / 0.09, -1 / 0.09))
+    assert normal_log_density(3.0, 0.5, np.inf) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "step"),
+    [
+        (0.0, -1.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (2.0, -4.0, 0.5),
+        (-2.0, -4.0, -0.5),
+        (9.0, -1.0, 1.0),
+        (3.0, 2.0, 1.0),
+        (-3.0, 2.0, -1.0),
+    ],
+)
+def test_a_step_is_newtons_or_uphill_and_never_long(first, second, step):
+    assert newton_step(first, second) == step
