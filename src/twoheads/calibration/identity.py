@@ -1,0 +1,44 @@
+"""No calibration: the model's probabilities as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from twoheads.artifact import register
+from twoheads.calibration.base import Calibrator
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+
+
+@register
+class Identity(Calibrator):
+    """Calibrated probabilities are the given ones: the model is taken at its word.
+
+    Parameters
+    ----------
+    model_scale : {"probability", "log", "logit"}
+        What the model's columns hold.
+
+    Attributes
+    ----------
+    n_classes_ : int
+        How many classes there are; nothing else is learnt.
+
+    Examples
+    --------
+    >>> Identity().fit([[0.75, 0.25], [0.5, 0.5]], [0, 1]).predict_proba([[0.25, 0.75]]).round(2).tolist()
+    [[0.25, 0.75]]
+    """
+
+    def __init__(self, *, model_scale: str = "probability") -> None:
+        self.model_scale = model_scale
+
+    def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
+        """Learn nothing."""
+        self.n_classes_ = n_classes
+        return self
+
+    def calibrate(self, log_proba: Floats) -> Floats:
+        """Give back what came, (n_classes, n_items)."""
+        return log_proba

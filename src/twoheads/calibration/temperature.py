@@ -1,0 +1,232 @@
+"""Temperature scaling: one number for how over- or under-confident the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Self
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
+
+from twoheads.artifact import register
+from twoheads.calibration.base import Calibrator
+from twoheads.engines.local import sum_blocks
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
+from twoheads.kernels.temperature import (
+    LOG_TEMPERATURE_BOUNDS,
+    in_log_temperature,
+    newton_step,
+    normal_log_density,
+    temperature_slopes,
+    temperature_sums,
+    temperature_values,
+    tempered,
+)
+
+_SAMPLE = 16_384  # items from which the first guess on a large table is made
+_STEP_TOLERANCE = 1e-6  # Newton's error after a step is about its square
+
+
+@register
+class TemperatureScaling(Calibrator):
+    r"""Calibrated probabilities :math:`m_j^{1/T} / \sum_k m_k^{1/T}`, with a Normal prior on :math:`\tau = \log T`.
+
+    Parameters
+    ----------
+    log_temperature_mean, log_temperature_sd : float
+        The prior of log T. An sd of 0 holds T at ``exp(log_temperature_mean)`` whatever the data.
+    estimate : {"mode", "mean", "likelihood"}
+        The posterior's mode; the calibrated probabilities' posterior mean (T integrated out by quadrature); or the most
+        likely T without a prior.
+    model_scale : {"probability", "log", "logit"}
+        What the model's columns hold.
+
+    Attributes
+    ----------
+    temperature_ : float
+        The estimate of T; with ``estimate="mean"`` the exponential of the posterior mean of log T.
+    log_temperature_, log_temperature_sd_ : float
+        The estimate of log T and its posterior standard deviation (from the curvature at the mode, or exactly).
+    nodes_, node_weights_ : ndarray
+        The values of log T, and their weights, over which calibrated probabilities are averaged.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger, *On Calibration of Modern Neural Networks*, ICML 2017; the prior is that of Kerrigan,
+    Smyth & Steyvers, NeurIPS 2021.
+
+    Examples
+    --------
+    >>> overconfident = [[0.99, 0.01]] * 4
+    >>> TemperatureScaling().fit(overconfident, [0, 0, 0, 1]).predict_proba(overconfident)[0].round(2).tolist()
+    [0.89, 0.11]
+    """
+
+    def __init__(
+        self,
+        *,
+        log_temperature_mean: float = 0.5,
+        log_temperature_sd: float = 0.5,
+        estimate: str = "mode",
+        model_scale: str = "probability",
+    ) -> None:
+        self.log_temperature_mean = log_temperature_mean
+        self.log_temperature_sd = log_temperature_sd
+        self.estimate = estimate
+        self.model_scale = model_scale
+
+    def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
+        """Set the temperature to what the prior believes."""
+        self._check()
+        self._set(0.0 if self.estimate == "likelihood" else self.log_temperature_mean)
+        return self
+
+    def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
+        """Newton's method on the log posterior of log T; from a sample first where there are many items."""
+        self.start(blocks, n_classes)
+        if self._is_held() or not blocks:
+            return self
+        guess = self._best_on_grid(_sample(blocks, 512))
+        n_items = sum(block.n_items for block in blocks)
+        if n_items > 2 * _SAMPLE:
+            scale = n_items / _SAMPLE
+            guess, _ = self._mode(_sample(blocks, _SAMPLE), guess, scale)
+        mode, curvature = self._mode(blocks, guess)
+        self._set(mode, 1.0 / np.sqrt(-curvature) if curvature < 0 else np.inf)
+        if self.estimate == "mean":
+            self._integrate(blocks)
+        return self
+
+    def calibrate(self, log_proba: Floats) -> Floats:
+        """Log of the tempered probabilities, averaged over the temperature's posterior where it was integrated."""
+        if len(self.nodes_) == 1:
+            return tempered(log_proba, self.log_temperature_)
+        total = np.zeros_like(log_proba)
+        for node, weight in zip(self.nodes_, self.node_weights_, strict=True):
+            total += weight * np.exp(tempered(log_proba, node))
+        with np.errstate(divide="ignore"):
+            return np.log(total, out=total)
+
+    def temperature_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Credible interval of T, from the normal approximation to the posterior of log T."""
+        check_is_fitted(self)
+        low, high = norm.interval(level, self.log_temperature_, max(self.log_temperature_sd_, 1e-300))
+        return float(np.exp(low)), float(np.exp(high))
+
+    def log_prior(self) -> float:
+        """Log-density of log T, up to a constant."""
+        if self.estimate == "likelihood" or self._is_held():
+            return 0.0
+        return normal_log_density(self.log_temperature_, self.log_temperature_mean, self.log_temperature_sd)[0]
+
+    @property
+    def learns_from_sums(self) -> bool:  # type: ignore[override]
+        """Whether one Newton step per iteration of EM will do: not where the temperature is integrated out."""
+        return self.estimate != "mean"
+
+    def em_sums(self, log_proba: Floats, calibrated: Floats, responsibility: Floats) -> tuple[float, ...]:
+        """Derivatives of the expected log-likelihood in 1/T."""
+        return temperature_slopes(log_proba, calibrated, responsibility)
+
+    def em_step(self, sums: tuple[float, ...]) -> None:
+        """One Newton step in log T."""
+        if self._is_held():
+            return
+        _, first, second = self._with_prior(self.log_temperature_, 0.0, *sums)
+        self._set(float(np.clip(self.log_temperature_ + newton_step(first, second), *LOG_TEMPERATURE_BOUNDS)))
+
+    def step_back(self, earlier: Calibrator) -> bool:
+        """Go half the way back to an earlier log T, unless it is there already."""
+        assert isinstance(earlier, TemperatureScaling)
+        step = self.log_temperature_ - earlier.log_temperature_
+        self._set(earlier.log_temperature_ + step / 2)
+        return abs(step) > 1e-9
+
+    def _check(self) -> None:
+        if self.estimate not in ("mode", "mean", "likelihood"):
+            raise InvalidParameter(f"estimate must be 'mode', 'mean' or 'likelihood'; it is {self.estimate!r}.")
+        if not self.log_temperature_sd >= 0:
+            raise InvalidParameter(f"log_temperature_sd must not be negative; it is {self.log_temperature_sd!r}.")
+        if self.estimate == "mean" and not self.log_temperature_sd <= 10:
+            raise InvalidParameter(
+                "log_temperature_sd must be at most 10 where the temperature is integrated out; it is "
+                f"{self.log_temperature_sd!r}. Without a proper prior, use estimate='likelihood'."
+            )
+
+    def _is_held(self) -> bool:
+        return self.log_temperature_sd == 0 and self.estimate != "likelihood"
+
+    def _set(self, log_temperature: float, sd: float = 0.0) -> None:
+        self.log_temperature_ = float(log_temperature)
+        self.temperature_ = float(np.exp(log_temperature))
+        self.log_temperature_sd_ = float(sd)
+        self.nodes_, self.node_weights_ = np.array([self.log_temperature_]), np.ones(1)
+
+    def _with_prior(self, tau: float, value: float, first: float, second: float) -> tuple[float, float, float]:
+        slope, bend = in_log_temperature(np.exp(-tau), first, second)
+        if self.estimate == "likelihood":
+            return value, slope, bend
+        prior = normal_log_density(tau, self.log_temperature_mean, self.log_temperature_sd)
+        return value + prior[0], slope + prior[1], bend + prior[2]
+
+    def _best_on_grid(self, blocks: Sequence[Block]) -> float:
+        grid = np.linspace(*LOG_TEMPERATURE_BOUNDS, 19)
+        values = self._log_posterior(blocks, grid)
+        alike = grid[values >= values.max() - 1e-12 * abs(values.max())]  # of temperatures as good, the nearest to 1
+        return float(alike[np.argmin(np.abs(alike))])
+
+    def _log_posterior(self, blocks: Sequence[Block], grid: Floats) -> Floats:
+        (values,) = sum_blocks(lambda block: temperature_values(block, grid), blocks)
+        if self.estimate == "likelihood":
+            return np.asarray(values)
+        return np.asarray(values - 0.5 * ((grid - self.log_temperature_mean) / self.log_temperature_sd) ** 2)
+
+    def _mode(self, blocks: Sequence[Block], tau: float, scale: float = 1.0) -> tuple[float, float]:
+        low, high = LOG_TEMPERATURE_BOUNDS
+        bend = 0.0
+        for _ in range(100):
+            sums = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
+            _, first, bend = self._with_prior(tau, *(scale * part for part in sums))
+            if abs(first) < 1e-13 * max(1.0, scale * abs(sums[0])):
+                break
+            low, high = (tau, high) if first > 0 else (low, tau)
+            ahead = tau + newton_step(first, bend)
+            step = (ahead if low < ahead < high else (low + high) / 2) - tau
+            tau += step
+            if abs(step) < _STEP_TOLERANCE:
+                break
+        return tau, bend
+
+    def _integrate(self, blocks: Sequence[Block]) -> None:
+        sd = min(self.log_temperature_sd_, self.log_temperature_sd)
+        many = sd < 0.2 and sum(block.n_items for block in blocks) > 2000
+        low, high = support(lambda tau: self._log_posterior(blocks, tau), self.log_temperature_, sd)
+        grid = np.linspace(low, high, 33 if many else 129)
+        weights = normalised_weights(self._log_posterior(blocks, grid))
+        mean = float(weights @ grid)
+        self._set(mean, float(np.sqrt(weights @ (grid - mean) ** 2)))
+        # Enough nodes that averaged probabilities are right to 1e-8: the wider the posterior, the more.
+        n_nodes = 24 if self.log_temperature_sd_ > 0.2 else 12 if self.log_temperature_sd_ > 0.05 else 6
+        wide = self.log_temperature_sd_ > 0.4  # no rule of few nodes is good enough
+        self.nodes_, self.node_weights_ = (grid, weights) if wide else gauss_rule(grid, weights, n_nodes)
+
+
+def _sample(blocks: Sequence[Block], size: int) -> list[Block]:
+    """About ``size`` items, evenly spaced over all blocks."""
+    step = max(1, sum(block.n_items for block in blocks) // size)
+    if step == 1:
+        return list(blocks)
+    return [
+        Block(
+            np.ascontiguousarray(block.log_proba[:, ::step]),
+            true_label=None if block.true_label is None else block.true_label[::step],
+            target=None if block.target is None else np.ascontiguousarray(block.target[:, ::step]),
+            weight=None if block.weight is None else block.weight[::step],
+        )
+        for block in blocks
+    ]

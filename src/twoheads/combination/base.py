@@ -1,0 +1,109 @@
+"""What every combiner is: a classifier of observations that gives a posterior of the truth."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from twoheads import artifact
+from twoheads.confusion.base import columns_of
+from twoheads.engines.local import block_slices, map_blocks
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.simplex import normalise_exp, normalise_log
+from twoheads.observations import Observations, as_observations, as_weight, labelled_items
+
+
+class Combiner(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier whose ``X`` are observations: an Observations, a data frame or an array (see `as_observations`).
+
+    A new one writes ``fit`` and `log_joint`.
+    """
+
+    model_scale: str
+    classes_: NDArray[Any]
+    annotators_: tuple[str, ...]
+
+    @abstractmethod
+    def log_joint(self, block: Block) -> Floats:
+        """Log-probability of each class for each item of a block, (n_classes, n_items), up to a constant per item."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class for each item, (n_items, n_classes), in the order of ``classes_``."""
+        seen = self._observations(X)
+        out = np.empty((len(seen), seen.n_classes))
+
+        def write(rows: slice) -> None:
+            out[rows] = normalise_exp(self.log_joint(self._block(seen, rows))).T
+
+        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
+            pass
+        return out
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Log-probability of each class for each item, (n_items, n_classes)."""
+        seen = self._observations(X)
+        out = np.empty((len(seen), seen.n_classes))
+
+        def write(rows: slice) -> None:
+            out[rows] = normalise_log(self.log_joint(self._block(seen, rows))).T
+
+        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
+            pass
+        return out
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each item."""
+        seen = self._observations(X)
+        slices = block_slices(len(seen), seen.n_classes)
+        best = map_blocks(lambda rows: self.log_joint(self._block(seen, rows)).argmax(axis=0), slices)
+        return np.asarray(self.classes_[np.concatenate(list(best))])
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy on the items whose truth is known."""
+        seen = self._observations(X)
+        some, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
+        right = self.predict(some) == self.classes_[truth]
+        return float(np.average(right, weights=weight))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit."""
+        check_is_fitted(self)
+        artifact.save(self, path)
+
+    def _observations(self, X: Any) -> Observations:
+        check_is_fitted(self)
+        return as_observations(X, classes=self.classes_, model_scale=self.model_scale)
+
+    def _block(self, seen: Observations, rows: slice) -> Block:
+        """A block whose answers are numbered as at fit: people not seen then answer as the crowd."""
+        block = seen.block(rows)
+        if seen.annotators == self.annotators_:
+            return block
+        assert block.answers is not None
+        column = columns_of(block.answers.column, self._place(seen.annotators), seen.n_classes)
+        return Block(block.log_proba, Answers(column, block.answers.start))
+
+    def _place(self, annotators: tuple[str, ...]) -> Codes:
+        known = {name: at for at, name in enumerate(self.annotators_)}
+        return np.array([known.get(name, len(known)) for name in annotators], dtype=np.intp)
+
+    def _learn_about(self, seen: Observations) -> None:
+        if len(seen.models) > 1:
+            raise InvalidObservations(
+                f"X must hold one model's probabilities; it holds those of {len(seen.models)} models."
+            )
+        self.classes_ = seen.classes
+        self.annotators_ = seen.annotators or ("human",)
+        self.n_features_in_ = seen.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if seen.columns is not None:
+            self.feature_names_in_ = np.array(seen.columns, dtype=object)

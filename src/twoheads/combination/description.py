@@ -1,0 +1,168 @@
+"""What a team has learnt, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import beta
+
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.labels import label_text
+
+if TYPE_CHECKING:
+    from twoheads.combination.probability_label import ProbabilityLabelCombiner
+
+#: With fewer labels than this, nothing is said of whether the correction for dependence helps.
+FEW_LABELS = 30
+
+
+def facts(team: ProbabilityLabelCombiner, *, level: float = 0.95) -> dict[str, Any]:
+    """What a fitted team has learnt, as numbers that JSON can hold.
+
+    ``[estimate, low, high]`` are credible intervals of each part's own posterior; without any truth there are none.
+    What the dependence stage has learnt is given without one: its working posterior uses the labels twice.
+    """
+    names = [label_text(name) for name in team.classes_]
+    known = team.n_labelled_ > 0
+    low, high = team.confusion_.accuracy_interval(level)
+    diagonal = np.diagonal(team.confusion_.crowd_given_true_)
+    counts = team.confusion_.counts_.sum(axis=0)
+    right, total = float(np.trace(counts)), float(counts.sum())
+    # Beta(3, 1): what is believed of a person before any answer
+    accuracy = (right + 3) / (total + 4), *beta.interval(level, right + 3, total - right + 1)
+    found: dict[str, Any] = {
+        "classes": names,
+        "annotators": list(team.annotators_),
+        "labelled": team.n_labelled_,
+        "unlabelled": team.n_unlabelled_,
+        "labels_per_class": dict(zip(names, team.labels_per_class_.tolist(), strict=True)),
+        "level": level,
+        "human": {
+            "answers": total,
+            "accuracy": _interval(accuracy, known),
+            "accuracy_per_class": {
+                name: _interval(row, known) for name, *row in zip(names, diagonal, low, high, strict=True)
+            },
+        },
+        "model": {"calibrator": type(team.calibrator_).__name__},
+    }
+    if isinstance(team.calibrator_, TemperatureScaling) and known:
+        found["model"]["temperature"] = [team.calibrator_.temperature_, *team.calibrator_.temperature_interval(level)]
+    if team.dependence_ is not None:
+        model, human = team.dependence_.weights()
+        found["dependence"] = {
+            "log_dependence": float(team.dependence_.weight_ @ team.dependence_.log_dependence_),
+            "weight_of_model": model,
+            "weight_of_human": human,
+        }
+    if team.record_ is not None:
+        found["record"] = {**team.record_.get_params(), "chance_best": team.record_.chance_best}
+    return found
+
+
+def _interval(values: Iterable[float], known: bool) -> list[float | None]:
+    estimate, low, high = (float(value) for value in values)
+    return [estimate, low, high] if known else [estimate, None, None]
+
+
+def words(found: dict[str, Any]) -> list[str]:
+    """The same in plain sentences."""
+    said = [_labels(found), _people(found)]
+    if "temperature" in found["model"]:
+        said.append(_temperature(found["model"]["temperature"]))
+    if "dependence" in found:
+        said.append(_dependence(found))
+    if "record" in found:
+        said += _record(found["record"], found["labelled"])
+    return said
+
+
+def _labels(found: dict[str, Any]) -> str:
+    labelled, unlabelled = found["labelled"], found["unlabelled"]
+    if not labelled:
+        return f"Learnt from {_items(unlabelled)} without any truth: what follows is estimated, not measured."
+    per_class = found["labels_per_class"]
+    without = [repr(name) for name, count in per_class.items() if count == 0]
+    if len(without) > 3:
+        note = f"{len(without)} classes have no label, {without[0]} among them"
+    elif without:
+        note = f"no label shows {', '.join(without)}"
+    else:
+        fewest = min(per_class, key=per_class.__getitem__)
+        note = f"the fewest labels, {per_class[fewest]:g}, show {fewest!r}"
+    rest = f" and {unlabelled:,} without" if unlabelled else ""
+    return f"Learnt from {_items(labelled)} with truth{rest}; {note}."
+
+
+def _people(found: dict[str, Any]) -> str:
+    accuracy, low, high = found["human"]["accuracy"]
+    if low is None:
+        return f"If the assumptions hold, people are right on about {percent(accuracy)} of items."
+    interval = f"{percent(found['level'])} interval: {percent(low)} to {percent(high)}"
+    return f"People are right on {percent(accuracy)} of items ({interval})."
+
+
+def _temperature(temperature: list[float]) -> str:
+    estimate, low, high = temperature
+    sure = "is over-confident" if low > 1 else "is under-confident" if high < 1 else "may be as sure as it should be"
+    return f"The model {sure}: its temperature is {estimate:.2f} ({low:.2f} to {high:.2f})."
+
+
+def _dependence(found: dict[str, Any]) -> str:
+    human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    if not found["labelled"]:
+        why = "as in teams in general; without truth this cannot be measured"
+    elif human >= 0.95:
+        why = "there is little sign that the two err on the same items"
+    elif "record" in found and _verdict(found["record"]) == "helps":
+        why = "the two err on the same items, so that agreement proves less than it seems"
+    else:
+        why = "much as in teams in general; the labels hardly tell yet"
+    counts = (
+        f"A person's answer counts {human:.2f} times what it would alone, and the model's log-odds {model:.2f} times"
+    )
+    return f"{counts}: {why}."
+
+
+def _record(record: dict[str, Any], labelled: int) -> list[str]:
+    n = record["n"]
+    if not n > 0:
+        return []
+    which = "this item" if n == 1 else f"these {_items(n)}" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
+    people = f"people on {percent(record['human_errors'] / record['answered'], 1)} and " if record["answered"] else ""
+    said = [
+        f"On {which}, each judged without itself, the combination errs on {percent(record['errors'] / n, 1)}, "
+        f"{people}the model on {percent(record['model_errors'] / n, 1)}; the chance that it errs less than the better "
+        f"of the two is {_chance(record['chance_best'])}."
+    ]
+    verdict = _verdict(record)
+    if verdict is not None:
+        said.append(
+            f"Correcting for dependence {verdict}: log loss {record['log_loss']:.3f} with it, "
+            f"{record['plain_log_loss']:.3f} without."
+        )
+    return said
+
+
+def _verdict(record: dict[str, Any]) -> str | None:
+    """Whether correcting for dependence helps, where there are enough labels to say so."""
+    if record["n"] < FEW_LABELS:
+        return None
+    gain, noise = record["plain_log_loss"] - record["log_loss"], 2 * record["log_loss_gain_se"]
+    return "helps" if gain > noise else "does harm" if gain < -noise else "makes no clear difference yet"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent, as ``2.0 %``."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def _chance(chance: float) -> str:
+    return "more than 99 %" if chance > 0.99 else "less than 1 %" if chance < 0.01 else percent(chance)
+
+
+def _items(n: float) -> str:
+    return f"{n:,.0f} item" if n == 1 else f"{n:,.0f} items"

@@ -1,0 +1,132 @@
+"""Expectation-maximisation: the truth where it is not known, the people's matrices and the calibrator, in turns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from twoheads.calibration.base import Calibrator
+from twoheads.confusion.base import Confusion
+from twoheads.engines.local import map_blocks, sum_blocks
+from twoheads.kernels.answers import soft_counts
+from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.hierarchical import model_overlap
+from twoheads.kernels.posterior import responsibilities
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How EM went: the log posterior at each iteration, and whether it settled."""
+
+    objective: Floats
+    converged: bool
+
+
+def expectation_maximisation(
+    blocks: Sequence[Block],
+    confusion: Confusion,
+    calibrator: Calibrator,
+    *,
+    n_annotators: int,
+    unlabelled_weight: float,
+    max_iter: int,
+    tol: float,
+    hold_calibrator: bool = False,
+) -> Progress:
+    """Better the started ``confusion`` and ``calibrator``, in place, until the log posterior gains < ``tol`` per item.
+
+    Known truth is a posterior fixed to one-hot. Where the calibrator learns from sums, an iteration is one pass over
+    the blocks and its step one of Newton's, halved should the log posterior ever fall; else the calibrator is fitted
+    anew.
+    With ``hold_calibrator`` it stays as it is.
+    """
+    parts = [replace(block, weight=_weight(block, unlabelled_weight)) for block in blocks]
+    enough = tol * max(sum(part.total_weight() for part in parts), 1.0)
+    one_pass = _pass_by_sums if calibrator.learns_from_sums or hold_calibrator else _pass_by_refit
+    overlap = overlap_of(parts) if confusion.uses_overlap else None
+    path: list[float] = []
+    earlier = copy(calibrator)
+    settled = False
+    while not settled and len(path) < max_iter:
+        value, counts, maximise = one_pass(parts, confusion, calibrator, n_annotators)
+        objective = value + confusion.log_prior() + calibrator.log_prior()
+        fell = bool(path) and objective < path[-1] - 1e-12 * abs(path[-1])
+        if fell and calibrator.learns_from_sums and calibrator.step_back(earlier):
+            continue
+        settled = bool(path) and abs(objective - path[-1]) < enough
+        path.append(objective)
+        earlier = copy(calibrator)
+        confusion.fit_counts(counts, overlap)
+        if not hold_calibrator:
+            maximise()
+    if not settled:
+        warnings.warn(
+            f"EM has not settled after {max_iter} iterations; give it more with max_iter.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Progress(np.array(path), settled)
+
+
+def overlap_of(blocks: Sequence[Block]) -> Floats:
+    """Which classes the model confuses, over all blocks, (n_classes, n_classes)."""
+    (overlap,) = sum_blocks(lambda block: (model_overlap(block.log_proba, block.weight),), blocks)
+    return np.asarray(overlap)
+
+
+Pass = tuple[float, Floats, Callable[[], object]]
+
+
+def _e_step(
+    block: Block, table: Floats, calibrator: Calibrator, n_annotators: int
+) -> tuple[float, Floats, Floats, Floats]:
+    """The block's log-likelihood, its counts, the responsibilities times the weights, and what the calibrator said."""
+    assert block.answers is not None
+    calibrated = calibrator.calibrate(block.log_proba)
+    share, log_likelihood = responsibilities(calibrated, block.answers, table, block.true_label)
+    value = block.weighted_sum(log_likelihood)
+    if block.weight is not None:
+        share *= block.weight
+    n_classes = len(share)
+    counts = soft_counts(block.answers, share, n_annotators * n_classes)
+    return value, counts.reshape(n_annotators, -1, n_classes), share, calibrated
+
+
+def _pass_by_sums(parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int) -> Pass:
+    table = confusion.log_table()
+
+    def kernel(block: Block) -> tuple[float | Floats, ...]:
+        value, counts, share, calibrated = _e_step(block, table, calibrator, n_annotators)
+        return value, counts, *calibrator.em_sums(block.log_proba, calibrated, share)
+
+    value, counts, *sums = sum_blocks(kernel, parts)
+    return float(value), counts, lambda: calibrator.em_step(tuple(sums))
+
+
+def _pass_by_refit(parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int) -> Pass:
+    table = confusion.log_table()
+    steps = list(map_blocks(lambda block: _e_step(block, table, calibrator, n_annotators), parts))
+    soft = [
+        Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
+        for part, (_, _, share, _) in zip(parts, steps, strict=True)
+    ]
+    counts = np.sum([counts for _, counts, _, _ in steps], axis=0)
+    return sum(value for value, *_ in steps), counts, lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+
+
+def _unweighted(share: Floats, weight: Floats | None) -> Floats:
+    return share if weight is None else np.divide(share, weight, out=np.zeros_like(share), where=weight > 0)
+
+
+def _weight(block: Block, unlabelled_weight: float) -> Floats | None:
+    if unlabelled_weight == 1.0:
+        return block.weight
+    assert block.true_label is not None
+    weight = np.where(block.true_label == MISSING, unlabelled_weight, 1.0)
+    return weight if block.weight is None else weight * block.weight

@@ -1,0 +1,95 @@
+"""LR: multinomial logistic regression on the model's probabilities and the people's labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.linear_model import LogisticRegression
+
+from twoheads.artifact import register
+from twoheads.combination.base import Combiner
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.answers import answer_log_likelihood
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+from twoheads.observations import as_observations, as_weight, labelled_items
+
+
+@register
+class LogisticCombiner(Combiner):
+    r"""Multinomial logistic regression on (log m, one-hot answers).
+
+    .. math:: p(y = j \mid h, m) \propto \exp(b_j + w_j^\top (\log m \oplus \mathrm{onehot}(h)))
+
+    P+L with temperature scaling is the special case :math:`W = (I/T,\ \log\varphi^\top)`. It has many more
+    parameters, and needs hundreds of labels to do well.
+
+    Parameters
+    ----------
+    features : {"log", "probability"}
+        Whether the model enters by log m, or by m as in the paper's released code.
+    C : float
+        Inverse strength of the L2 penalty, as in scikit-learn.
+    model_scale : {"probability", "log", "logit"}
+        What the model's columns hold.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_classes, n_classes + n_columns), (n_classes,)
+        The weights; an intercept of -inf for a class that no label showed.
+
+    Examples
+    --------
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]]
+    >>> LogisticCombiner().fit(X, [0, 1, 0, 1]).predict(X).tolist()
+    [0, 1, 0, 1]
+    """
+
+    def __init__(self, *, features: str = "log", C: float = 1.0, model_scale: str = "probability") -> None:
+        self.features = features
+        self.C = C
+        self.model_scale = model_scale
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the items whose truth is known."""
+        if self.features not in ("log", "probability"):
+            raise InvalidParameter(f"features must be 'log' or 'probability'; it is {self.features!r}.")
+        seen = as_observations(X, y=y, model_scale=self.model_scale)
+        self._learn_about(seen)
+        seen, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
+        block = self._block(seen, slice(0, len(seen)))
+        features = self._features(block)
+        self.coef_ = np.zeros((seen.n_classes, features.shape[1]))
+        self.intercept_ = np.full(seen.n_classes, -np.inf)
+        if weight is not None:
+            features, truth, weight = features[weight > 0], truth[weight > 0], weight[weight > 0]
+        shown = np.unique(truth)
+        if len(shown) == 1:
+            self.intercept_[shown] = 0.0
+            return self
+        # Newton's method needs ten steps where others need a thousand, as long as its Hessian is small.
+        solver = "newton-cholesky" if len(shown) * features.shape[1] <= 2000 else "lbfgs"
+        regression = LogisticRegression(C=self.C, solver=solver, max_iter=10_000, tol=1e-6)
+        with warnings.catch_warnings():  # a class per item or so is no mistake here
+            warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
+            regression.fit(features, truth, sample_weight=weight)
+        if len(shown) == 2:
+            self.coef_[shown[1]], self.intercept_[shown] = regression.coef_[0], (0.0, regression.intercept_[0])
+        else:
+            self.coef_[shown], self.intercept_[shown] = regression.coef_, regression.intercept_
+        return self
+
+    def log_joint(self, block: Block) -> Floats:
+        """The regression's logits, (n_classes, n_items)."""
+        return np.asarray(self.coef_ @ self._features(block).T + self.intercept_[:, None])
+
+    def _features(self, block: Block) -> Floats:
+        assert block.answers is not None
+        model = block.log_proba if self.features == "log" else np.exp(block.log_proba)
+        n_columns = len(self.annotators_) * len(model)
+        # The columns of the crowd, for people not seen at fit, come last: no weight was learnt for them.
+        one_hot = answer_log_likelihood(block.answers, np.eye(n_columns + len(model), n_columns))
+        return np.concatenate([model, one_hot]).T

@@ -1,0 +1,373 @@
+"""P+L: a person's confusion matrix times the model's calibrated probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from twoheads.artifact import register
+from twoheads.calibration.base import Calibrator
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.base import Combiner
+from twoheads.combination.dependence import Dependence, LeftOut
+from twoheads.combination.description import facts, words
+from twoheads.combination.em import expectation_maximisation, overlap_of
+from twoheads.combination.explanation import Explanation, in_favour
+from twoheads.combination.labelled import Labelled, counts_of
+from twoheads.combination.record import Record, record_of
+from twoheads.confusion.base import Confusion, Rows
+from twoheads.confusion.dirichlet import DirichletConfusion
+from twoheads.engines.local import Passing
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.agreement import agreement_log_density, evenly_spaced
+from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers, sum_by_item
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.guard import guarded
+from twoheads.kernels.posterior import joint_log_proba
+from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
+from twoheads.kernels.temperature import tempered
+from twoheads.observations import as_observations, as_truth, as_weight
+
+#: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (8 MB).
+TABLE_NUMBERS = 1_000_000
+
+#: Log-probabilities in the sample of a large table from which its fit starts (64 MB).
+SAMPLE_NUMBERS = 8_000_000
+
+#: Scale of the prior of a log temperature that the calibrator holds.
+HELD_SD = 1e-3
+
+
+@register
+class ProbabilityLabelCombiner(Combiner):
+    r"""Combine people's labels with a model's probabilities.
+
+    .. math:: p(y = j \mid h = i, m) \propto \varphi_{ij}\, m_j^{1/T}
+
+    With the truth of every item this is the paper's P+L; with none, P+L-EM; with some, both at once. Maximum
+    likelihood, posterior mode or posterior mean is the ``estimate`` of the parts. With `OneCoinConfusion` it is the
+    paper's SP, with ``estimate="mean"`` in both parts the fully Bayesian combination.
+
+    Parameters
+    ----------
+    confusion : Confusion, default DirichletConfusion()
+        How the people's answers depend on the truth.
+    calibrator : Calibrator, default TemperatureScaling()
+        What the model's probabilities mean.
+    dependence : Dependence, optional
+        Corrects for partners who err on the same items. With it, items without truth inform the model's temperature
+        alone, and without any truth EM learns the people's matrices with that temperature held.
+    guard : bool
+        Where the combination hesitates, side with the partner that did better on the labelled items: fewer surprises
+        from few labels, at the cost of some accuracy. Needs ``dependence``.
+    unlabelled_weight : float
+        What an item without truth counts, next to 1 for an item with it; 0 ignores them where there is any truth.
+    max_iter, tol : int, float
+        EM stops after so many iterations, or when the log posterior gains less than so much per item.
+    model_scale : {"probability", "log", "logit"}
+        What the model's columns hold.
+
+    Attributes
+    ----------
+    confusion_, calibrator_ : Confusion, Calibrator
+        The fitted parts.
+    dependence_ : Dependence or None
+        The fitted correction.
+    record_ : Record or None
+        How the labelled items were predicted, each without itself; with ``dependence`` only.
+    labels_per_class_ : ndarray of shape (n_classes,)
+        How many labelled items of each class were learnt from (their weight).
+    classes_, annotators_ : ndarray, tuple of str
+        The classes and the people.
+    n_labelled_, n_unlabelled_ : int
+        How many items with and without truth were learnt from.
+    objective_ : ndarray
+        The log posterior at each iteration of EM; empty where all truth was known.
+
+    References
+    ----------
+    Kerrigan, Smyth & Steyvers, *Combining Human Predictions with Model Probabilities via Confusion Matrices and
+    Calibration*, NeurIPS 2021.
+
+    Examples
+    --------
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]]  # the human's code, then the model's row
+    >>> team = ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1])
+    >>> team.predict(X).tolist()
+    [0, 1, 0, 1]
+    """
+
+    dependence_: Dependence | None
+    record_: Record | None
+
+    def __init__(
+        self,
+        confusion: Confusion | None = None,
+        calibrator: Calibrator | None = None,
+        dependence: Dependence | None = None,
+        *,
+        guard: bool = False,
+        unlabelled_weight: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        model_scale: str = "probability",
+    ) -> None:
+        self.confusion = confusion
+        self.calibrator = calibrator
+        self.dependence = dependence
+        self.guard = guard
+        self.unlabelled_weight = unlabelled_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.model_scale = model_scale
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from observations and as much truth as there is.
+
+        Parameters
+        ----------
+        X : Observations, data frame, or array of shape (n_items, 1 + n_classes)
+            What the people answered and the model predicted.
+        y : array of shape (n_items,), optional
+            The truth; None, NaN, -1 or blank where it is not known.
+        sample_weight : array of shape (n_items,), optional
+            What each item counts; 2 counts as the item given twice.
+        """
+        if not self.unlabelled_weight >= 0:
+            raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
+        seen = as_observations(X, y=y, model_scale=self.model_scale)
+        truth = as_truth(y, seen)
+        weight = as_weight(sample_weight, len(seen))
+        self._learn_about(seen)
+        self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
+        self.calibrator_: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
+        self.dependence_ = None if self.dependence is None else clone(self.dependence)
+        self.record_ = None
+        self.objective_ = np.empty(0)
+        known = np.flatnonzero(truth != MISSING)
+        self.n_labelled_, self.n_unlabelled_ = len(known), len(seen) - len(known)
+        items = Labelled(seen, truth, weight)
+        labelled = items if self.n_unlabelled_ == 0 else items.take(known)
+        self.labels_per_class_ = np.bincount(labelled.truth, labelled.weight, seen.n_classes).astype(np.float64)
+        if self.n_labelled_:
+            blocks = labelled.blocks()
+            self._fit_labelled(blocks)
+            if self.dependence_ is not None:
+                agreement = self._agreement(items) if self.unlabelled_weight else None
+                self._fit_dependence(self.dependence_, labelled, blocks, agreement)
+                return self
+        if self.n_unlabelled_ and (self.unlabelled_weight or not self.n_labelled_):
+            self._fit_unlabelled(items)
+        return self
+
+    def _fit_labelled(self, blocks: Sequence[Block]) -> None:
+        n_people, n_classes = len(self.annotators_), len(self.classes_)
+        counts = counts_of(blocks, n_people, n_classes)
+        self.confusion_.fit_counts(counts, overlap_of(blocks) if self.confusion_.uses_overlap else None)
+        self.calibrator_.fit_blocks(blocks, n_classes)
+
+    def _fit_unlabelled(self, items: Labelled) -> None:
+        n_people, n_classes = len(self.annotators_), len(self.classes_)
+        blocks, calibrator = items.blocks(), self.calibrator_
+        if not self.n_labelled_:
+            self.confusion_.start(n_people, n_classes)
+            self.calibrator_.start(blocks, n_classes)
+            if self.dependence_ is not None:
+                calibrator = self._start_dependence(self.dependence_, items)
+        elif (self.confusion_.human_given_true_ == 0).any():  # EM can never leave a zero
+            self.confusion_.start(n_people, n_classes)
+        progress = expectation_maximisation(
+            blocks,
+            self.confusion_,
+            calibrator,
+            n_annotators=n_people,
+            unlabelled_weight=self.unlabelled_weight if self.n_labelled_ else 1.0,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            hold_calibrator=self.dependence_ is not None,
+        )
+        self.objective_ = progress.objective
+
+    def _start_dependence(self, dependence: Dependence, items: Labelled) -> Calibrator:
+        """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
+        n_classes = len(self.classes_)
+        dependence.start(
+            log_temperature_prior=self._log_temperature_prior(), n_classes=n_classes, agreement=self._agreement(items)
+        )
+        if not isinstance(self.calibrator_, TemperatureScaling):
+            return self.calibrator_
+        return TemperatureScaling(log_temperature_mean=dependence.mean_log_temperature(), log_temperature_sd=0).start(
+            [], n_classes
+        )
+
+    def _agreement(self, items: Labelled) -> Callable[[Floats], Floats] | None:
+        """What items without truth say of the model's temperature; None where nobody answered one, or it is held."""
+        if self._log_temperature_prior()[1] <= HELD_SD:
+            return None
+        rest = np.flatnonzero((items.truth == MISSING) & (items.seen.answers.per_item() > 0))
+        some = items.spread(rest)
+        if not len(some):
+            return None
+        pairs = self._block(items.seen.take(some), slice(0, len(some)))
+        human_label = self._human_label(pairs)
+        return agreement_log_density(self._model_side(pairs), human_label, *self.confusion_.accuracy_posterior())
+
+    def _fit_dependence(
+        self,
+        dependence: Dependence,
+        labelled: Labelled,
+        blocks: Sequence[Block],
+        agreement: Callable[[Floats], Floats] | None,
+    ) -> None:
+        left_out = self._left_out(labelled)
+        sample: Sequence[Block] = []
+        if len(labelled.truth) > MODE_LABELS:
+            few = evenly_spaced(len(labelled.truth), min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_)))
+            # The Hessian is a product of matrices: with many classes it wants more items at a time.
+            sample = self._seen_by_dependence(labelled.take(few).blocks(least=1024))
+            blocks = blocks if blocks[0].n_items >= 1024 else labelled.blocks(least=1024)
+        blocks = self._seen_by_dependence(blocks)
+        dependence.fit(
+            blocks,
+            sample,
+            left_out,
+            n=float(self.labels_per_class_.sum()),
+            log_temperature_prior=self._log_temperature_prior(),
+            n_classes=len(self.classes_),
+            agreement=agreement,
+        )
+        plain = dependence.plain()
+
+        def proba(block: Block) -> tuple[Floats, Floats]:
+            given = left_out(block)
+            return dependence.proba(block.log_proba, given), plain.proba(block.log_proba, given)
+
+        self.record_ = record_of(sample or blocks, proba, self._human_label)
+
+    def _left_out(self, labelled: Labelled) -> LeftOut:
+        log_rows = self._log_left_out_rows(labelled.weight_of_one())
+
+        def log_likelihood(block: Block) -> Floats:
+            assert block.answers is not None
+            assert block.true_label is not None
+            answers, truth = block.answers, block.true_label
+            if answers.start is not None:
+                return sum_by_item(answers, log_rows(answers.column, np.repeat(truth, answers.per_item())))
+            known = answers.column != MISSING
+            if known.all():
+                return log_rows(answers.column, truth)
+            return sum_by_item(answers, log_rows(answers.column[known], truth[known]))
+
+        return log_likelihood
+
+    def _log_left_out_rows(self, weight: float) -> Rows:
+        """Log of the confusion's `left_out_rows`: a gather from a table where few pairs (answer, truth) occur."""
+        rows, n_classes = self.confusion_.left_out_rows(weight), len(self.classes_)
+
+        def log_rows(column: Codes, true_label: Codes) -> Floats:
+            given = np.maximum(rows(column, true_label), FLOOR)
+            return np.log(given, out=given)
+
+        pairs = np.nonzero(self.confusion_.counts_.reshape(-1, n_classes))
+        if len(pairs[0]) * n_classes > TABLE_NUMBERS:
+            return log_rows
+        table = log_rows(*pairs)
+        number = np.zeros(self.confusion_.counts_.size, dtype=np.intp)
+        number[pairs[0] * n_classes + pairs[1]] = np.arange(len(pairs[0]))
+        return lambda column, true_label: np.take(table, number[column * n_classes + true_label], axis=1)
+
+    def _log_temperature_prior(self) -> tuple[float, float]:
+        """Location and scale of what is left for the dependence stage to learn of the model's temperature."""
+        if isinstance(self.calibrator_, TemperatureScaling):
+            return self.calibrator_.log_temperature_mean, max(self.calibrator_.log_temperature_sd, HELD_SD)
+        return 0.0, 0.25
+
+    def _model_side(self, block: Block) -> Floats:
+        """What the dependence stage sees of the model: it tempers by itself, other calibrations are made before."""
+        if isinstance(self.calibrator_, TemperatureScaling):
+            return block.log_proba
+        return np.maximum(self.calibrator_.calibrate(block.log_proba), LOG_FLOOR)
+
+    def _seen_by_dependence(self, blocks: Sequence[Block]) -> Sequence[Block]:
+        if isinstance(self.calibrator_, TemperatureScaling):
+            return blocks
+
+        def make(at: int) -> Block:
+            block = blocks[at]
+            return replace(block, log_proba=self._model_side(block))
+
+        every = range(len(blocks))
+        return Passing(make, every) if isinstance(blocks, Passing) else [make(at) for at in every]
+
+    def _human_label(self, block: Block) -> Codes:
+        """The people's label: their answer, or the class most likely to give all their answers; MISSING without any."""
+        assert block.answers is not None
+        if block.answers.start is None:
+            return np.where(block.answers.column == MISSING, MISSING, block.answers.column % len(self.classes_))
+        likely = answer_log_likelihood(block.answers, self.confusion_.log_table()).argmax(axis=0)
+        return np.where(block.answers.per_item() == 0, MISSING, likely)
+
+    def log_joint(self, block: Block) -> Floats:
+        """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
+        assert block.answers is not None
+        table = self.confusion_.log_table()
+        if self.dependence_ is None:
+            return joint_log_proba(self.calibrator_.calibrate(block.log_proba), block.answers, table)
+        given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
+        model = self._model_side(block)
+        proba = self.dependence_.proba(model, given)
+        if self.guard and self.record_ is not None:
+            guard = self.record_.guard()
+            partner = self._human_label(block) if guard.human_leads else model.argmax(axis=0)
+            proba = guarded(proba, partner, guard.log_threshold)
+        with np.errstate(divide="ignore"):
+            return np.log(proba, out=proba)
+
+    def explain(self, X: Any) -> Explanation:
+        """Log-odds of each item's combined label against each alternative, as a sum of what each member contributes."""
+        seen = self._observations(X)
+        block = self._block(seen, slice(0, len(seen)))
+        assert block.answers is not None
+        joint = self.log_joint(block)
+        label = joint.argmax(axis=0)
+        table = self.confusion_.log_table()
+        if self.dependence_ is not None:
+            table = np.maximum(table, LOG_FLOOR)
+        model = self._tempered(block)
+        parts = {name: in_favour(model, label) for name in seen.models or ("model",)}
+        # Answers that leave no class possible say nothing: the model alone has spoken.
+        unheard = np.isneginf((model + answer_log_likelihood(block.answers, table)).max(axis=0))
+        for person, name in enumerate(seen.annotators):
+            own = _answers_of(seen.answers, person, int(self._place((name,))[0]), seen.n_classes)
+            parts[name] = in_favour(answer_log_likelihood(own, table), label)
+            parts[name][unheard] = 0.0
+        if self.dependence_ is not None:
+            parts["dependence"] = in_favour(joint, label) - np.sum(list(parts.values()), axis=0)
+        return Explanation(self.classes_[label], self.classes_, parts)
+
+    def describe(self) -> str:
+        """What was learnt, in plain words: one sentence a line."""
+        check_is_fitted(self)
+        return "\n".join(words(facts(self)))
+
+    def _tempered(self, block: Block) -> Floats:
+        """The model's calibrated log-probabilities: with `dependence`, at the temperature that the stage has learnt."""
+        if self.dependence_ is None or not isinstance(self.calibrator_, TemperatureScaling):
+            return self.calibrator_.calibrate(block.log_proba)
+        return tempered(block.log_proba, self.dependence_.mean_log_temperature())
+
+
+def _answers_of(answers: Answers, person: int, place: int, n_answers: int) -> Answers:
+    """The answers of one person, as those of person ``place``."""
+    item = np.arange(len(answers)) if answers.start is None else np.repeat(np.arange(len(answers)), answers.per_item())
+    who, answer = np.divmod(answers.column, n_answers)
+    mine = (who == person) & (answers.column != MISSING)
+    return pack_answers(item[mine], place * n_answers + answer[mine], len(answers))

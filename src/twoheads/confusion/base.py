@@ -1,0 +1,142 @@
+"""What every estimate of a person's confusion is: conditional probabilities learnt from counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import beta
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from twoheads.kernels.answers import hard_counts
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.confusion import log_table
+from twoheads.kernels.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.quadrature import normalised_weights
+from twoheads.observations import as_observations, as_truth, as_weight
+
+Rows = Callable[[Codes, Codes], Floats]
+
+
+class Confusion(BaseEstimator, ABC):
+    """How a person's answers depend on the truth.
+
+    A new one writes `given_true`: conditional probabilities from counts. Counts are all it ever sees, so that the same
+    code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+
+    Attributes
+    ----------
+    human_given_true_ : ndarray of shape (n_answers, n_classes), or (n_annotators, n_answers, n_classes) for several
+    people
+        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1.
+    crowd_given_true_ : ndarray of shape (n_answers, n_classes)
+        The same from all people's answers together: used for people never seen before.
+    counts_ : ndarray of shape (n_annotators, n_answers, n_classes)
+        How often each answer was given under each true class.
+    """
+
+    human_given_true_: Floats
+    crowd_given_true_: Floats
+    counts_: Floats
+
+    @abstractmethod
+    def given_true(self, counts: Floats) -> Floats:
+        """Conditional probabilities from counts, (..., n_answers, n_classes) to the same shape."""
+
+    def log_prior(self) -> float:
+        """Log-density of the fitted matrices under their prior, up to a constant: 0 where there is none."""
+        return 0.0
+
+    def start(self, n_annotators: int, n_classes: int) -> Self:
+        """Set the matrices to what is believed before any data: where EM begins."""
+        return self.fit_counts(np.zeros((n_annotators, n_classes, n_classes)))
+
+    #: Whether `fit_counts` wants to know which classes the model confuses.
+    uses_overlap: bool = False
+
+    def fit_counts(self, counts: Floats, overlap: Floats | None = None) -> Self:
+        """Learn from counts, (n_annotators, n_answers, n_classes).
+
+        overlap  (n_classes, n_classes) which classes the model confuses, `model_overlap`; None where that is not known
+        """
+        self.counts_ = counts
+        self.crowd_given_true_ = self.given_true(counts.sum(axis=0))
+        self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from observations and the truth; items of unknown truth do not count."""
+        seen = as_observations(X, y=y)
+        truth = as_truth(y, seen)
+        weight = as_weight(sample_weight, len(seen))
+        counts = hard_counts(seen.answers, truth, weight, seen.n_columns, seen.n_classes)
+        self.classes_ = seen.classes
+        self.annotators_ = seen.annotators
+        overlap = model_overlap(seen.block(slice(0, len(seen))).log_proba, weight) if self.uses_overlap else None
+        return self.fit_counts(counts.reshape(len(seen.annotators), -1, seen.n_classes), overlap)
+
+    def left_out_rows(self, weight: float = 1.0) -> Rows:
+        """A function of (columns, true labels) that gives rows ``P(answer | each class)`` as if without that answer.
+
+        So that an item does not vouch for itself where something is fitted on top.
+
+        weight   what one answer counts
+        returns  from two arrays (n_answers,) to (n_classes, n_answers)
+        """
+        n_answers, n_classes = self.counts_.shape[1:]
+
+        def rows(column: Codes, true_label: Codes) -> Floats:
+            pair, number = np.unique(column * n_classes + true_label, return_inverse=True)
+            known = np.empty((n_classes, len(pair)))
+            for at, (place, truth) in enumerate(zip(*np.divmod(pair, n_classes), strict=True)):
+                person, answer = divmod(place, n_answers)
+                counts = self.counts_[person].copy()
+                counts[answer, truth] = max(counts[answer, truth] - weight, 0.0)
+                known[:, at] = self.given_true(counts)[answer]
+            return np.take(known, number, axis=1)
+
+        return rows
+
+    def accuracy_posterior(self) -> tuple[Floats, Floats]:
+        """Values of the accuracy over all classes, and the posterior probability of each, from a Beta(3, 1) prior."""
+        counts = self.counts_.sum(axis=0)
+        right = np.trace(counts)
+        log_weight = (right + 3.0) * np.log(ACCURACY) + (counts.sum() - right + 1.0) * np.log1p(-ACCURACY)
+        return ACCURACY, normalised_weights(log_weight)
+
+    def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Credible interval of ``P(the right answer | truth j)`` for each class j, all people together.
+
+        The posterior of a diagonal entry is Beta(right + A, wrong + B), with A and B what the prior adds.
+        """
+        check_is_fitted(self, "counts_")
+        counts = self.counts_.sum(axis=0)
+        prior = self.concentrations(*counts.shape)
+        right = np.diagonal(counts + prior)
+        wrong = (counts + prior).sum(axis=0) - right
+        low, high = beta.interval(level, right, wrong)
+        return np.asarray(low), np.asarray(high)
+
+    def concentrations(self, n_answers: int, n_classes: int) -> Floats:
+        """Concentrations of the Dirichlet prior of each column, (n_answers, n_classes): 1 where there is no prior."""
+        return np.ones((n_answers, n_classes))
+
+    def people(self) -> Floats:
+        """Matrices of all people known, then the crowd's, (n_annotators + 1, n_answers, n_classes)."""
+        check_is_fitted(self, "human_given_true_")
+        known = self.human_given_true_.reshape(-1, *self.crowd_given_true_.shape)
+        return np.concatenate([known, self.crowd_given_true_[None]])
+
+    def log_table(self) -> Floats:
+        """Log of `people` as one table, a row per (person, answer), the crowd's rows last."""
+        return log_table(self.people())
+
+
+def columns_of(column: Codes, place: Codes, n_answers: int) -> Codes:
+    """Columns of answers under another numbering of the people: person ``p`` becomes ``place[p]``."""
+    person, answer = np.divmod(column, n_answers)
+    return np.where(column < 0, column, place[person] * n_answers + answer)

@@ -1,0 +1,102 @@
+"""A full confusion matrix with a Dirichlet prior on each column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twoheads.artifact import register
+from twoheads.confusion.base import Confusion, Rows
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.confusion import column_log_density, normalise_columns
+
+
+@register
+class DirichletConfusion(Confusion):
+    r"""Columns :math:`\varphi_{\cdot j}` with a Dirichlet prior: concentration gamma on the diagonal, beta off it.
+
+    The prior's mode has ``prior_accuracy`` on the diagonal, and it weighs as much as its pseudo-counts
+
+    .. math:: \beta - 1 = 0.1\,s, \qquad \gamma - 1 = 0.1\,s\,(K - 1)\,a / (1 - a)
+
+    with a the accuracy and s the strength. The estimate is :math:`(C_{ij} + A_{ij}) / \sum_i (C_{ij} + A_{ij})`, A
+    being the pseudo-counts for the posterior's mode, the concentrations for its mean, and 0 for maximum likelihood.
+
+    Parameters
+    ----------
+    prior_accuracy : float
+        The diagonal of the prior's mode, between 0 and 1.
+    prior_strength : float
+        How firmly the prior believes it.
+    estimate : {"mode", "mean", "likelihood"}
+        The posterior's mode or mean, or the most likely matrix without a prior.
+
+    References
+    ----------
+    Kerrigan, Smyth & Steyvers, NeurIPS 2021, section 4.
+
+    Examples
+    --------
+    >>> confusion = DirichletConfusion(estimate="likelihood").fit([[0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0.5, 0.5]], [0,
+    1, 1]) >>> confusion.human_given_true_.tolist()
+    [[1.0, 0.5], [0.0, 0.5]]
+    """
+
+    def __init__(self, *, prior_accuracy: float = 0.75, prior_strength: float = 1.0, estimate: str = "mode") -> None:
+        self.prior_accuracy = prior_accuracy
+        self.prior_strength = prior_strength
+        self.estimate = estimate
+
+    def pseudo_counts(self, n_answers: int, n_classes: int) -> Floats:
+        """What the prior adds to the counts, (n_answers, n_classes)."""
+        if not 0 < self.prior_accuracy < 1:
+            raise InvalidParameter(f"prior_accuracy must be between 0 and 1; it is {self.prior_accuracy!r}.")
+        if not self.prior_strength >= 0:
+            raise InvalidParameter(f"prior_strength must not be negative; it is {self.prior_strength!r}.")
+        if self.estimate not in ("mode", "mean", "likelihood"):
+            raise InvalidParameter(f"estimate must be 'mode', 'mean' or 'likelihood'; it is {self.estimate!r}.")
+        if self.estimate == "likelihood":
+            return np.zeros((n_answers, n_classes))
+        off_diagonal = 0.1 * self.prior_strength
+        counts = np.full((n_answers, n_classes), off_diagonal)
+        np.fill_diagonal(counts, off_diagonal * (n_classes - 1) * self.prior_accuracy / (1 - self.prior_accuracy))
+        return counts + (1.0 if self.estimate == "mean" else 0.0)
+
+    def given_true(self, counts: Floats) -> Floats:
+        """The estimate from counts, (..., n_answers, n_classes)."""
+        return normalise_columns(counts + self.pseudo_counts(*counts.shape[-2:]))
+
+    def start(self, n_annotators: int, n_classes: int) -> DirichletConfusion:
+        """Set the matrices to the prior's mode, also where the estimate uses no prior: EM must begin somewhere."""
+        shape = DirichletConfusion(prior_accuracy=self.prior_accuracy).pseudo_counts(n_classes, n_classes)
+        self.crowd_given_true_ = normalise_columns(shape)
+        people = np.repeat(self.crowd_given_true_[None], n_annotators, axis=0)
+        self.human_given_true_ = self.crowd_given_true_ if n_annotators == 1 else people
+        self.counts_ = np.zeros_like(people)
+        return self
+
+    def left_out_rows(self, weight: float = 1.0) -> Rows:
+        """Rows of the matrices, each with one answer less in its own cell and column."""
+        n_answers, n_classes = self.counts_.shape[1:]
+        counts = self.counts_ + self.pseudo_counts(n_answers, n_classes)
+        total = counts.sum(axis=1)
+        cells = counts.reshape(-1, n_classes)
+        table = np.ascontiguousarray(self.people().reshape(-1, n_classes).T)
+
+        def rows(column: Codes, true_label: Codes) -> Floats:
+            own = np.maximum(cells[column, true_label] - weight, 0.0)
+            rest = np.maximum(total[column // n_answers, true_label] - weight, 0.0)
+            known = np.take(table, column, axis=1)
+            at_truth = np.divide(own, rest, out=np.full_like(own, 1.0 / n_answers), where=rest > 0)
+            known[true_label, np.arange(len(column))] = at_truth
+            return known
+
+        return rows
+
+    def concentrations(self, n_answers: int, n_classes: int) -> Floats:
+        """Concentrations of the prior: the pseudo-counts of the mode, plus 1; without a prior, 1."""
+        return self.pseudo_counts(n_answers, n_classes) + (0.0 if self.estimate == "mean" else 1.0)
+
+    def log_prior(self) -> float:
+        """Log-density of the people's matrices, up to a constant."""
+        return column_log_density(self.human_given_true_, self.pseudo_counts(*self.human_given_true_.shape[-2:]))

@@ -1,0 +1,115 @@
+"""A confusion matrix whose prior learns from the data how much to trust itself."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import betainc
+
+from twoheads.artifact import register
+from twoheads.confusion.base import Confusion, Rows
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.hierarchical import (
+    ACCURACY,
+    STRENGTH,
+    HierarchicalPosterior,
+    accuracy_posterior,
+    error_shapes,
+    hierarchical_posterior,
+    leave_one_out,
+    leave_one_out_rows,
+    posterior_mean,
+)
+
+
+@register
+class HierarchicalConfusion(Confusion):
+    r"""Dirichlet columns whose accuracy, strength and shape of errors are not set but summed over.
+
+    .. math:: \varphi_{\cdot j} \sim \mathrm{Dirichlet}(s\,\pi_j)
+
+    .. math:: \pi_j = a\,e_j + (1 - a)\,o_j, \qquad a \sim \mathrm{Beta}(3, 1), \quad \log s \sim N(\log 15, 1.2^2)
+
+    with errors :math:`o_j` spread evenly, towards the classes that the model confuses, or towards answers that are
+    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior speaks and with
+    a thousand
+    the counts do, without a setting.
+
+    Several people share the matrix of all of them together.
+
+    Attributes
+    ----------
+    node_weight_ : ndarray of shape (n_shapes, 24, 11)
+        Posterior probability of each shape, accuracy and strength.
+    shapes_ : ndarray of shape (n_shapes, n_answers, n_classes)
+        The shapes that errors may have.
+    log_evidence_ : float
+        Log-probability of the answers given the truth, everything summed out.
+
+    Examples
+    --------
+    >>> confusion = HierarchicalConfusion().fit([[0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0.5, 0.5]], [0, 0, 1])
+    >>> confusion.human_given_true_.round(2).tolist()
+    [[0.83, 0.2], [0.17, 0.8]]
+    """
+
+    uses_overlap = True
+
+    def given_true(self, counts: Floats) -> Floats:
+        """The posterior mean from counts alone, (..., n_answers, n_classes): what the model confuses is not known."""
+        people = counts.reshape(-1, *counts.shape[-2:])
+        return np.stack([posterior_mean(self._posterior_of(each, None)) for each in people]).reshape(counts.shape)
+
+    def fit_counts(self, counts: Floats, overlap: Floats | None = None) -> Self:
+        """Learn the matrix of all people together from their counts, (n_annotators, n_answers, n_classes)."""
+        posterior = self._posterior_of(counts.sum(axis=0), overlap)
+        self.counts_ = counts
+        self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
+        self.crowd_given_true_ = posterior_mean(posterior)
+        people = np.repeat(self.crowd_given_true_[None], len(counts), axis=0)
+        self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else people
+        return self
+
+    def left_out_rows(self, weight: float = 1.0) -> Rows:
+        """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held)."""
+        posterior, n_answers = self._posterior(), self.counts_.shape[1]
+        left_out = leave_one_out(posterior, weight)
+
+        def rows(column: Codes, true_label: Codes) -> Floats:
+            return leave_one_out_rows(posterior, left_out, column % n_answers, true_label)
+
+        return rows
+
+    def accuracy_posterior(self) -> tuple[Floats, Floats]:
+        """Values of the accuracy over all classes, and the posterior probability of each."""
+        return ACCURACY, accuracy_posterior(self._posterior())
+
+    def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Credible interval of ``P(the right answer | truth j)`` for each class j: quantiles of a mixture of Betas."""
+        weight = self.node_weight_.sum(axis=0)
+        counts = self.counts_.sum(axis=0)
+        total, right = counts.sum(axis=0), np.diagonal(counts)
+        likely = weight > 1e-6 * weight.max()
+        share = weight[likely] / weight[likely].sum()
+        on_diagonal = np.multiply.outer(ACCURACY, STRENGTH)[likely]
+        off_diagonal = np.multiply.outer(1 - ACCURACY, STRENGTH)[likely]
+
+        def quantile(chance: float, hits: float, misses: float) -> float:
+            def excess(x: float) -> float:
+                return float(share @ betainc(on_diagonal + hits, off_diagonal + misses, x)) - chance
+
+            return float(brentq(excess, 0.0, 1.0, xtol=1e-6))
+
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        low, high = (np.array([quantile(end, h, n - h) for h, n in zip(right, total, strict=True)]) for end in ends)
+        return low, high
+
+    def _posterior(self) -> HierarchicalPosterior:
+        return HierarchicalPosterior(self.counts_.sum(axis=0), self.shapes_, self.node_weight_, self.log_evidence_)
+
+    @staticmethod
+    def _posterior_of(counts: Floats, overlap: Floats | None) -> HierarchicalPosterior:
+        shapes = error_shapes(np.zeros_like(counts) if overlap is None else overlap, counts.sum(axis=1))
+        return hierarchical_posterior(counts, shapes)

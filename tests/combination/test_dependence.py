@@ -1,0 +1,152 @@
+"""The dependence stage on top of any confusion and calibrator, on few and many items, kept and made anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import twoheads.combination.labelled as labelled_module
+import twoheads.combination.probability_label as combiner_module
+import twoheads.engines.local as engine
+from strategies import CALIBRATORS, CONFUSIONS, simulate
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.calibration.vector import VectorScaling
+from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
+from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
+from twoheads.errors import InvalidParameter
+
+
+def log_loss(truth, proba):
+    return -np.mean(np.log(proba[np.arange(len(truth)), truth]))
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS.values(), ids=CALIBRATORS)
+@pytest.mark.parametrize(
+    "confusion", [*CONFUSIONS.values(), HierarchicalConfusion()], ids=[*CONFUSIONS, "hierarchical"]
+)
+def test_it_stands_on_any_confusion_and_calibrator(confusion, calibrator):
+    problem, later = simulate(150, 3, seed=0, unasked=0.1), simulate(600, 3, seed=1)
+    team = ProbabilityLabelCombiner(confusion, calibrator, Dependence()).fit(problem.X, problem.truth)
+    proba = team.predict_proba(later.X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.isfinite(np.log(proba)).all()
+    human, model = np.mean(later.human != later.truth), np.mean(later.model.argmax(axis=1) != later.truth)
+    assert np.mean(team.predict(later.X) != later.truth) < min(human, model)
+    assert log_loss(later.truth, proba) < log_loss(later.truth, later.model)
+
+
+def test_a_prediction_is_the_mean_over_nodes():
+    problem = simulate(60, 3, seed=2)
+    team = recommended().fit(problem.X, problem.truth)
+    stage = team.dependence_
+    assert stage.weight_.sum() == pytest.approx(1.0)
+    log_given = np.log(team.confusion_.human_given_true_[problem.human])
+    expected = 0.0
+    for tau, rho, weight, bias in zip(
+        stage.log_temperature_, stage.log_dependence_, stage.weight_, stage.bias_[stage.bias_of_], strict=True
+    ):
+        expected = expected + weight * softmax(
+            np.exp(-rho) * (np.exp(-tau) * problem.log_model + log_given) + bias, axis=1
+        )
+    np.testing.assert_allclose(team.predict_proba(problem.X), expected, rtol=1e-9)
+    model, human = stage.weights()
+    assert human == pytest.approx(stage.weight_ @ np.exp(-stage.log_dependence_))
+    assert model == pytest.approx(stage.weight_ @ np.exp(-stage.log_dependence_ - stage.log_temperature_))
+
+
+def test_plain_is_the_product_at_the_same_temperatures():
+    problem = simulate(60, 3, seed=3)
+    stage = recommended().fit(problem.X, problem.truth).dependence_
+    rng = np.random.default_rng(0)
+    log_proba, log_given = np.log(rng.dirichlet(np.ones(3), 5)).T, np.log(rng.dirichlet(np.ones(3), 5)).T
+    expected = sum(
+        weight * softmax(np.exp(-tau) * log_proba + log_given, axis=0)
+        for tau, weight in zip(stage.log_temperature_, stage.weight_, strict=True)
+    )
+    np.testing.assert_allclose(stage.plain().proba(log_proba, log_given), expected, rtol=1e-9)
+
+
+def test_partners_who_copy_each_other_count_less():
+    rng = np.random.default_rng(4)
+    problem = simulate(800, 4, seed=4, temperature=1.0)
+    copied = np.where(rng.random(800) < 0.6, problem.model.argmax(axis=1), problem.human)
+    alone = recommended().fit(problem.X, problem.truth).dependence_.weights()[1]
+    copying = recommended().fit(np.column_stack([copied, problem.model]), problem.truth).dependence_.weights()[1]
+    assert alone > 0.85
+    assert copying < alone - 0.15
+
+
+def test_the_prior_of_the_calibrators_temperature_is_used():
+    problem = simulate(40, 3, seed=5)
+    truth = np.where(np.arange(40) < 20, problem.truth, -1)
+    for known in (problem.truth, truth):  # also where items without truth inform the temperature
+        held = TemperatureScaling(log_temperature_mean=1.5, log_temperature_sd=0)
+        team = ProbabilityLabelCombiner(HierarchicalConfusion(), held, Dependence()).fit(problem.X, known)
+        assert team.dependence_.mean_log_temperature() == pytest.approx(1.5, abs=0.05)
+
+
+def test_the_prior_of_the_dependence_is_used():
+    problem = simulate(40, 3, seed=6)
+    truth = np.where(np.arange(40) < 20, problem.truth, -1)
+    for known in (problem.truth, truth):
+        firm = Dependence(log_dependence_mean=1.0, log_dependence_sd=0.01, bias_sd=(0.0,), bias_weight=(1.0,))
+        team = ProbabilityLabelCombiner(HierarchicalConfusion(), TemperatureScaling(), firm).fit(problem.X, known)
+        assert team.dependence_.weights()[1] == pytest.approx(np.exp(-1.0), abs=0.02)
+        assert not team.dependence_.bias_.any()
+
+
+def test_without_labels_it_believes_its_prior():
+    stage = Dependence().start(log_temperature_prior=(0.5, 0.5), n_classes=3)
+    # Student t of 3 degrees of freedom and a normal: symmetric about their locations, up to the range of the grid
+    assert stage.mean_log_temperature() == pytest.approx(0.5, abs=0.05)
+    assert stage.weight_ @ stage.log_dependence_ == pytest.approx(0.25, abs=0.01)
+    sd = np.sqrt(stage.weight_ @ (stage.log_dependence_ - 0.25) ** 2)
+    assert sd == pytest.approx(0.25, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"log_dependence_sd": 0}, "log_dependence_sd must be positive; it is 0"),
+        ({"bias_sd": (0.0, 0.3)}, "bias_sd and bias_weight must be of one length"),
+        ({"bias_sd": (0.1,), "bias_weight": (1.0,)}, r"bias_sd must begin with 0 \(no bias\)"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    team = ProbabilityLabelCombiner(dependence=Dependence(**parameters))
+    with pytest.raises(InvalidParameter, match=message):
+        team.fit([[0, 0.6, 0.4], [1, 0.3, 0.7]], [0, 1])
+
+
+def test_the_mode_of_many_labels_says_what_the_grid_says(monkeypatch):
+    problem = simulate(20_001, 4, seed=7)
+    mode = recommended().fit(problem.X, problem.truth)
+    assert len(mode.dependence_.weight_) == 1
+    assert mode.record_.n == 20_000
+    monkeypatch.setattr(combiner_module, "MODE_LABELS", 30_000)
+    grid = recommended().fit(problem.X, problem.truth)
+    assert len(grid.dependence_.weight_) > 1
+    assert grid.record_.n == 20_001
+    np.testing.assert_allclose(mode.predict_proba(problem.X), grid.predict_proba(problem.X), atol=1e-3)
+
+
+@pytest.mark.parametrize("calibrator", [TemperatureScaling(), VectorScaling()], ids=["temperature", "vector"])
+def test_blocks_made_anew_in_each_pass_give_the_same(monkeypatch, calibrator):
+    problem = simulate(4000, 3, seed=8, unasked=0.1)
+    team = ProbabilityLabelCombiner(DirichletConfusion(), calibrator, Dependence())
+    monkeypatch.setattr(combiner_module, "MODE_LABELS", 1500)
+    kept = team.fit(problem.X, problem.truth).predict_proba(problem.X)
+    monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 1000)
+    monkeypatch.setattr(engine, "BLOCK_NUMBERS", 900)
+    monkeypatch.setattr(combiner_module, "TABLE_NUMBERS", 0)
+    np.testing.assert_allclose(team.fit(problem.X, problem.truth).predict_proba(problem.X), kept, atol=1e-10)
+
+
+def test_small_blocks_on_the_grid_give_the_same(monkeypatch):
+    problem = simulate(400, 3, seed=9)
+    truth = np.where(np.arange(400) < 300, problem.truth, -1)
+    whole = recommended().fit(problem.X, truth).predict_proba(problem.X)
+    monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 100)
+    monkeypatch.setattr(engine, "BLOCK_NUMBERS", 300)
+    np.testing.assert_allclose(recommended().fit(problem.X, truth).predict_proba(problem.X), whole, atol=1e-10)

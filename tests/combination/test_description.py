@@ -1,0 +1,147 @@
+"""What a team says of itself: sentences spelled by hand, and the numbers behind them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from strategies import simulate
+from twoheads.calibration.identity import Identity
+from twoheads.combination import ProbabilityLabelCombiner, recommended
+from twoheads.combination.description import facts, words
+
+FACTS = {
+    "classes": ["cat", "dog"],
+    "annotators": ["human"],
+    "labelled": 300,
+    "unlabelled": 1200,
+    "labels_per_class": {"cat": 180.0, "dog": 120.0},
+    "level": 0.95,
+    "human": {"answers": 300.0, "accuracy": [0.917, 0.884, 0.944], "accuracy_per_class": {}},
+    "model": {"calibrator": "TemperatureScaling", "temperature": [1.734, 1.6, 1.88]},
+    "dependence": {"log_dependence": 0.25, "weight_of_model": 0.449, "weight_of_human": 0.779},
+    "record": {
+        "n": 300.0,
+        "answered": 300.0,
+        "errors": 6.0,
+        "human_errors": 24.0,
+        "model_errors": 36.0,
+        "log_loss": 0.0805,
+        "plain_log_loss": 0.0994,
+        "log_loss_gain_se": 0.004,
+        "chance_best": 0.9991,
+    },
+}
+
+
+def test_many_labels():
+    assert words(FACTS) == [
+        "Learnt from 300 items with truth and 1,200 without; the fewest labels, 120, show 'dog'.",
+        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
+        "The model is over-confident: its temperature is 1.73 (1.60 to 1.88).",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: the two err on "
+        "the same items, so that agreement proves less than it seems.",
+        "On these 300 items, each judged without itself, the combination errs on 2.0 %, people on 8.0 % and the model "
+        "on 12.0 %; the chance that it errs less than the better of the two is more than 99 %.",
+        "Correcting for dependence helps: log loss 0.081 with it, 0.099 without.",
+    ]
+
+
+def test_few_labels():
+    record = FACTS["record"] | {"n": 12.0, "answered": 12.0, "errors": 1.0, "human_errors": 2.0, "model_errors": 3.0}
+    few = FACTS | {
+        "labelled": 12,
+        "unlabelled": 0,
+        "labels_per_class": {"cat": 12.0, "dog": 0.0},
+        "model": {"temperature": [1.7, 0.6, 4.8]},
+        "record": record | {"chance_best": 0.746},
+    }
+    assert words(few) == [
+        "Learnt from 12 items with truth; no label shows 'dog'.",
+        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
+        "The model may be as sure as it should be: its temperature is 1.70 (0.60 to 4.80).",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: much as in "
+        "teams in general; the labels hardly tell yet.",
+        "On these 12 items, each judged without itself, the combination errs on 8.3 %, people on 16.7 % and the model "
+        "on 25.0 %; the chance that it errs less than the better of the two is 75 %.",
+    ]
+
+
+def test_no_labels():
+    none = {key: value for key, value in FACTS.items() if key != "record"} | {
+        "labelled": 0,
+        "human": {"accuracy": [0.917, None, None]},
+        "model": {"calibrator": "TemperatureScaling"},
+    }
+    assert words(none) == [
+        "Learnt from 1,200 items without any truth: what follows is estimated, not measured.",
+        "If the assumptions hold, people are right on about 92 % of items.",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: as in teams in "
+        "general; without truth this cannot be measured.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no label, 'a' among them."),
+        ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: its temperature is 0.50 (0.40 to 0.80)."),
+        (
+            {"dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5}},
+            "there is little sign that the two err on the same items.",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.2}},
+            "Correcting for dependence does harm: log loss 0.200 with it, 0.099 without.",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.098}},
+            "Correcting for dependence makes no clear difference yet: log loss 0.098 with it, 0.099 without.",
+        ),
+        ({"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}}, "On 20,000 of these items, each judged"),
+        ({"record": FACTS["record"] | {"chance_best": 0.004}}, "the better of the two is less than 1 %."),
+        ({"record": FACTS["record"] | {"answered": 0.0}}, "the combination errs on 2.0 %, the model on 12.0 %;"),
+        ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, each judged without itself"),
+    ],
+)
+def test_other_cases(change, sentence):
+    assert sentence in " ".join(words(FACTS | change))
+
+
+def test_facts_of_a_fitted_team():
+    problem = simulate(200, 3, seed=0)
+    truth = np.where(np.arange(200) < 60, problem.truth, -1)
+    team = recommended().fit(problem.X, truth)
+    found = facts(team, level=0.9)
+    right = int((problem.human == problem.truth)[:60].sum())
+    assert found["labelled"] == 60
+    assert found["unlabelled"] == 140
+    assert found["labels_per_class"] == {str(k): int((truth == k).sum()) for k in range(3)}
+    assert found["human"]["accuracy"] == pytest.approx(
+        [(right + 3) / 64, beta.ppf(0.05, right + 3, 61 - right), beta.ppf(0.95, right + 3, 61 - right)]
+    )
+    for estimate, low, high in [*found["human"]["accuracy_per_class"].values(), found["model"]["temperature"]]:
+        assert low < estimate < high
+    assert found["record"]["n"] == 60
+    assert found["record"]["human_errors"] == 60 - right
+    assert json.loads(json.dumps(found)) == json.loads(json.dumps(facts(team, level=0.9)))
+    assert team.describe().split("\n") == words(facts(team))
+
+
+def test_facts_without_truth_hold_no_interval():
+    team = recommended().fit(simulate(50, 3, seed=0).X)
+    found = facts(team)
+    assert found["human"]["accuracy"][1:] == [None, None]
+    assert all(row[1:] == [None, None] for row in found["human"]["accuracy_per_class"].values())
+    assert "temperature" not in found["model"]
+    assert "record" not in found
+    assert "Learnt from 50 items without any truth" in team.describe()
+
+
+def test_plain_teams_describe_themselves_too():
+    problem = simulate(40, 3, seed=1)
+    said = ProbabilityLabelCombiner(calibrator=Identity()).fit(problem.X, problem.truth).describe()
+    assert len(said.split("\n")) == 2

@@ -1,0 +1,290 @@
+"""The recommended combiner: extremes, its guard, its explanation, and life among scikit-learn, files and frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from scipy.stats import beta
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+
+import twoheads
+from strategies import simulate
+from twoheads.calibration.identity import Identity
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
+from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
+from twoheads.kernels.hierarchical import hierarchical_posterior, posterior_mean
+from twoheads.observations import Observations
+
+
+def check(proba):
+    assert np.isfinite(proba).all()
+    assert (proba >= 0).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_its_parts():
+    team = recommended(guard=True, model_scale="log")
+    assert isinstance(team.confusion, HierarchicalConfusion)
+    assert isinstance(team.calibrator, TemperatureScaling)
+    assert isinstance(team.dependence, Dependence)
+    assert (team.guard, team.model_scale) == (True, "log")
+    assert recommended().guard is False
+
+
+@pytest.mark.parametrize("k", [2, 100])
+@pytest.mark.parametrize("n", [0, 1, 30])
+@pytest.mark.parametrize("rest", [0, 50])
+def test_from_two_to_a_hundred_classes(k, n, rest):
+    problem = simulate(max(n + rest, 1), k, seed=n + k)
+    truth = np.where(np.arange(len(problem)) < n, problem.truth, -1)
+    team = recommended().fit(problem.X, truth)
+    assert (team.n_labelled_, team.n_unlabelled_) == (n, len(problem) - n)
+    assert team.labels_per_class_.sum() == n
+    check(team.predict_proba(simulate(100, k, seed=9, extreme=0.3, unasked=0.1).X))
+    assert team.describe().startswith("Learnt from ")
+    check(team.set_params(guard=True).predict_proba(problem.X))
+
+
+def test_a_human_who_is_always_right_is_followed():
+    problem, later = simulate(150, 4, seed=1), simulate(500, 4, seed=2)
+    team = recommended().fit(np.column_stack([problem.truth, problem.model]), problem.truth)
+    X = np.column_stack([later.truth, later.model])
+    assert np.mean(team.predict(X) == later.truth) > 0.99
+    assert team.record_.human_errors == 0
+    assert np.diagonal(team.confusion_.human_given_true_).min() > 0.95
+
+
+def test_a_human_who_always_says_the_same_is_ignored():
+    problem, later = simulate(300, 4, seed=3), simulate(500, 4, seed=4)
+    team = recommended().fit(np.column_stack([np.zeros(300), problem.model]), problem.truth)
+    X = np.column_stack([np.zeros(500), later.model])
+    assert np.mean(team.predict(X) == later.model.argmax(axis=1)) > 0.95
+    without = recommended().fit(np.column_stack([np.full(300, -1), problem.model]), problem.truth)
+    unasked = np.column_stack([np.full(500, -1), later.model])
+    np.testing.assert_allclose(team.predict_proba(X), without.predict_proba(unasked), atol=0.05)
+
+
+@pytest.mark.parametrize("n", [10, 200])
+def test_a_model_that_is_certain_and_wrong_is_overruled(n):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, n)
+    model = np.eye(3)[(truth + 1) % 3]
+    human = np.where(rng.random(n) < 0.9, truth, (truth + 2) % 3)
+    X = np.column_stack([human, model])
+    for calibrator in (TemperatureScaling(), Identity()):
+        team = ProbabilityLabelCombiner(HierarchicalConfusion(), calibrator, Dependence()).fit(X, truth)
+        check(team.predict_proba(X))
+        assert np.isfinite(team.predict_log_proba(X)).all()
+    proba = recommended().fit(X, truth).predict_proba(X)
+    assert np.mean(proba.argmax(axis=1) == human) > (0.99 if n > 100 else 0.5)
+
+
+def test_a_class_with_no_example():
+    problem = simulate(60, 3, seed=6)
+    shown = problem.truth != 2
+    team = recommended().fit(problem.X[shown], problem.truth[shown])
+    assert team.labels_per_class_[2] == 0
+    proba = team.predict_proba(problem.X)
+    check(proba)
+    assert (proba[:, 2] > 0).all()
+    sure = (problem.human == 2) & (problem.model[:, 2] > 0.8)
+    assert proba[sure, 2].mean() > 0.5
+
+
+def test_nobody_answered_a_labelled_item():
+    problem = simulate(40, 3, seed=7)
+    X = np.column_stack([np.full(40, -1), problem.model])
+    for guard in (False, True):
+        team = recommended(guard=guard).fit(X, problem.truth)
+        check(team.predict_proba(X))
+        assert team.record_.answered == 0
+        assert "people" not in team.describe().split("\n")[-1].lower()
+
+
+def test_several_people_and_missing_answers():
+    rng = np.random.default_rng(8)
+    problem = simulate(200, 3, seed=8)
+    frame = pd.DataFrame(problem.model, columns=["p_a", "p_b", "p_c"])
+    for name in ("ann", "bob", "cid"):
+        answer = np.where(rng.random(200) < 0.75, problem.truth, rng.integers(0, 3, 200))
+        frame[f"human_{name}"] = np.where(rng.random(200) < 0.3, None, np.array(list("abc"), dtype=object)[answer])
+    truth = np.array(list("abc"))[problem.truth]
+    team = recommended().fit(frame.iloc[:100], truth[:100])
+    later = frame.iloc[100:]
+    check(team.predict_proba(later))
+    assert np.mean(team.predict(later) == truth[100:]) > np.mean(problem.model.argmax(axis=1) == problem.truth)
+    explanation = team.explain(later)
+    assert set(explanation.parts) == {"model", "ann", "bob", "cid", "dependence"}
+    partly = recommended(guard=True).fit(frame, np.where(np.arange(200) < 100, truth, ""))
+    check(partly.predict_proba(later))
+
+
+def test_items_without_truth_inform_the_temperature_alone():
+    problem = simulate(300, 3, seed=9, temperature=4.0)
+    truth = np.where(np.arange(300) < 12, problem.truth, -1)
+    alone = recommended().fit(problem.X[:12], problem.truth[:12])
+    both = recommended().fit(problem.X, truth)
+    ignored = recommended().set_params(unlabelled_weight=0).fit(problem.X, truth)
+    np.testing.assert_array_equal(both.confusion_.human_given_true_, alone.confusion_.human_given_true_)
+    assert both.calibrator_.temperature_ == alone.calibrator_.temperature_
+    assert not np.array_equal(both.dependence_.weight_, alone.dependence_.weight_)
+    np.testing.assert_array_equal(ignored.predict_proba(problem.X), alone.predict_proba(problem.X))
+    assert len(both.objective_) == 0
+
+
+def test_without_truth_it_is_em_at_the_temperature_that_agreement_suggests():
+    problem = simulate(400, 3, seed=10, temperature=2.0)
+    team = recommended().fit(problem.X)
+    assert team.record_ is None
+    held = TemperatureScaling(log_temperature_mean=team.dependence_.mean_log_temperature(), log_temperature_sd=0)
+    em = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X)
+    np.testing.assert_allclose(team.confusion_.human_given_true_, em.confusion_.human_given_true_, rtol=1e-9)
+    np.testing.assert_array_equal(team.objective_, em.objective_)
+    right = np.mean(team.predict(problem.X) == problem.truth)
+    assert right > np.mean(problem.model.argmax(axis=1) == problem.truth) + 0.1
+    assert right > np.mean(problem.human == problem.truth) - 0.03
+
+
+@pytest.mark.parametrize("leader", ["human", "model"])
+def test_the_guard_by_hand(leader):
+    few, later = simulate(12, 3, seed=21), simulate(500, 3, seed=12, accuracy=0.6)
+    human = few.truth.copy() if leader == "human" else (few.truth + 1) % 3
+    human[:2] = (few.truth[:2] + (leader == "human")) % 3
+    team = recommended().fit(np.column_stack([human, few.model]), few.truth)
+    before = team.predict_proba(later.X)
+    after = team.set_params(guard=True).predict_proba(later.X)
+    model_right = few.model.argmax(axis=1) == few.truth
+    human_only, model_only = ((human == few.truth) & ~model_right).sum(), (model_right & (human != few.truth)).sum()
+    lead = 1 - 2 * beta.cdf(0.5, human_only + 1, model_only + 1)
+    assert (lead > 0) == (leader == "human")
+    threshold = np.exp(2 * lead**2 * 30 / 42)
+    partner = later.human if lead > 0 else later.model.argmax(axis=1)
+    item, label = np.arange(500), before.argmax(axis=1)
+    close = (label != partner) & (before[item, label] < threshold * before[item, partner])
+    assert 0 < close.sum() < 500
+    np.testing.assert_array_equal(after[~close], before[~close])
+    expected = before[close]
+    rows = np.arange(close.sum())
+    mean = (expected[rows, label[close]] + expected[rows, partner[close]]) / 2
+    expected[rows, label[close]] = expected[rows, partner[close]] = mean
+    np.testing.assert_allclose(after[close], expected, rtol=1e-12)
+    wins = mean >= expected.max(axis=1)  # no third class is above both
+    assert wins.mean() > 0.9
+    np.testing.assert_array_equal(after[close].argmax(axis=1)[wins], partner[close][wins])
+    np.testing.assert_array_equal(team.predict(later.X)[close][wins], partner[close][wins])
+
+
+def test_the_record_is_of_predictions_without_the_item():
+    problem = simulate(25, 3, seed=13)
+    team = recommended().fit(problem.X, problem.truth)
+    stage, errors = team.dependence_, 0
+    for item in range(25):
+        counts = np.zeros((3, 3))
+        np.add.at(counts, (np.delete(problem.human, item), np.delete(problem.truth, item)), 1.0)
+        # the shapes of errors stay those of all items
+        matrix = posterior_mean(hierarchical_posterior(counts, team.confusion_.shapes_))
+        given = np.log(matrix[problem.human[item]])[:, None]
+        errors += stage.proba(problem.log_model[item][:, None], given).argmax() != problem.truth[item]
+    assert team.record_.errors == errors
+    assert team.record_.n == team.record_.answered == 25
+    assert team.record_.human_errors == (problem.human != problem.truth).sum()
+
+
+@pytest.mark.parametrize("guard", [False, True])
+@pytest.mark.parametrize("confusion", [HierarchicalConfusion(), DirichletConfusion(estimate="likelihood")], ids=repr)
+@pytest.mark.parametrize("calibrator", [TemperatureScaling(), Identity()], ids=repr)
+def test_the_parts_of_an_explanation_sum_to_the_log_odds(guard, confusion, calibrator):
+    problem = simulate(60, 3, seed=14, unasked=0.1, extreme=0.1)
+    team = ProbabilityLabelCombiner(confusion, calibrator, Dependence(), guard=guard).fit(problem.X, problem.truth)
+    explanation = team.explain(problem.X)
+    assert set(explanation.parts) == {"model", "human", "dependence"}
+    log_proba = team.predict_log_proba(problem.X)
+    expected = log_proba.max(axis=1, keepdims=True) - log_proba
+    np.testing.assert_allclose(explanation.log_odds, expected, rtol=1e-9, atol=1e-9)
+    assert explanation.label.tolist() == team.predict(problem.X).tolist()
+    nobody = problem.human == -1
+    assert not explanation.parts["human"][nobody].any()
+
+
+def test_weights_below_one_count_less_and_zero_not_at_all():
+    problem = simulate(80, 3, seed=15)
+    weight = np.where(np.arange(80) < 50, 1.0, 0.0)
+    truth = np.where(np.arange(80) % 10 == 9, -1, problem.truth)
+    team = recommended().fit(problem.X, truth, sample_weight=weight)
+    dropped = recommended().fit(problem.X[:50], truth[:50])
+    np.testing.assert_allclose(team.predict_proba(problem.X), dropped.predict_proba(problem.X), atol=1e-9)
+    tenth = recommended().fit(problem.X, problem.truth, sample_weight=np.full(80, 0.1))
+    assert tenth.record_.n == pytest.approx(8.0)
+    check(tenth.predict_proba(problem.X))
+
+
+@pytest.mark.parametrize("n", [0, 30, 60])
+def test_it_is_saved_and_read_to_the_bit(tmp_path, n):
+    problem = simulate(60, 4, seed=16)
+    team = recommended(guard=True).fit(problem.X, np.where(np.arange(60) < n, problem.truth, -1))
+    team.save(tmp_path / "team.json")
+    again = twoheads.load(tmp_path / "team.json")
+    np.testing.assert_array_equal(again.predict_proba(problem.X), team.predict_proba(problem.X))
+    assert again.record_ == team.record_
+    assert again.describe() == team.describe()
+    for name, value in vars(team.dependence_).items():
+        np.testing.assert_array_equal(getattr(again.dependence_, name), value)
+    for name in ("shapes_", "node_weight_", "counts_", "log_evidence_"):
+        np.testing.assert_array_equal(getattr(again.confusion_, name), getattr(team.confusion_, name))
+
+
+def test_it_lives_among_scikit_learn():
+    problem = simulate(90, 3, seed=17)
+    team = recommended()
+    assert clone(team).get_params().keys() == team.get_params().keys()
+    assert clone(team).set_params(dependence__log_dependence_mean=0.5).dependence.log_dependence_mean == 0.5
+    search = GridSearchCV(
+        recommended(), {"dependence__log_dependence_mean": [0.0, 3.0]}, scoring="neg_log_loss", cv=3
+    ).fit(problem.X, problem.truth)
+    assert search.best_params_ == {"dependence__log_dependence_mean": 0.0}
+    proba = cross_val_predict(recommended(), problem.X, problem.truth, method="predict_proba", cv=3)
+    check(proba)
+
+
+def test_strings_frames_and_observations_give_the_same():
+    problem = simulate(60, 3, seed=18)
+    names = np.array(["cat", "dog", "eel"])
+    frame = pd.DataFrame(problem.model, columns=[f"p_{name}" for name in names])
+    frame["human"] = names[problem.human]
+    expected = recommended().fit(problem.X, problem.truth).predict_proba(problem.X)
+    team = recommended().fit(frame, names[problem.truth])
+    np.testing.assert_allclose(team.predict_proba(frame), expected, atol=1e-12)
+    assert set(team.predict(frame)) <= set(names)
+    assert "show 'cat'" in team.describe() or "show 'dog'" in team.describe() or "show 'eel'" in team.describe()
+    answers = pd.DataFrame({"item": np.arange(60), "annotator": "x", "answer": names[problem.human]})
+    seen = Observations.from_answers(answers, frame.drop(columns="human").assign(item=np.arange(60)))
+    np.testing.assert_allclose(recommended().fit(seen, names[problem.truth]).predict_proba(seen), expected, atol=1e-12)
+    logits = np.column_stack([problem.human, np.log(problem.model) + 3.0])
+    scaled = recommended(model_scale="logit").fit(logits, problem.truth)
+    np.testing.assert_allclose(scaled.predict_proba(logits), expected, atol=1e-9)
+
+
+def test_it_is_calibrated_where_plain_p_plus_l_is_over_confident():
+    # An item's difficulty is shared: on hard ones model and human err together.
+    rng = np.random.default_rng(19)
+    n, k = 4000, 4
+    truth, hard = rng.integers(0, k, n), rng.random(n) < 0.4
+    right = expit(np.where(hard, -0.7, 3.0))
+    lure = (truth + 1 + rng.integers(0, 2, n)) % k
+    human = np.where(rng.random(n) < right, truth, lure)
+    said = np.where(rng.random(n) < right, truth, lure)
+    logits = rng.normal(size=(n, k)) * 0.3
+    logits[np.arange(n), said] += 2.5
+    model = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    X = np.column_stack([human, model])
+    losses = []
+    for team in (ProbabilityLabelCombiner(), recommended()):
+        proba = team.fit(X[:1000], truth[:1000]).predict_proba(X[1000:])
+        losses.append(-np.mean(np.log(proba[np.arange(3000), truth[1000:]])))
+    assert losses[1] < losses[0] - 0.01
+    assert team.dependence_.weights()[1] < 0.85
+    assert "the two err on the same items" in team.describe()

@@ -1,0 +1,181 @@
+"""The hierarchical confusion against its formula written out, refits without an item, and draws from its prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, gammaln, logit
+
+from strategies import simulate
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination import ProbabilityLabelCombiner
+from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
+
+ACCURACY = expit(np.linspace(logit(0.03), logit(0.995), 24))
+STRENGTH = np.geomspace(1, 1000, 11)
+
+
+def written_out(counts, shapes):
+    """The posterior mean, node by node as the formula is."""
+    total, matrix, norm = counts.sum(axis=0), 0.0, 0.0
+    seen = counts > 0
+    logs, means = [], []
+    for shape in shapes:
+        for a in ACCURACY:
+            mean = a * np.eye(len(counts)) + (1 - a) * shape
+            for s in STRENGTH:
+                log = (gammaln(s) - gammaln(s + total)).sum()
+                log += (gammaln(s * mean[seen] + counts[seen]) - gammaln(s * mean[seen])).sum()
+                log += 2 * np.log(a) + np.log(a * (1 - a)) - 0.5 * ((np.log(s) - np.log(15)) / 1.2) ** 2
+                logs.append(log)
+                means.append((counts + s * mean) / (total + s))
+    for log, mean in zip(logs, means, strict=True):
+        weight = np.exp(log - max(logs))
+        matrix, norm = matrix + weight * mean, norm + weight
+    return matrix / norm
+
+
+def counted(problem):
+    counts = np.zeros((problem.n_classes, problem.n_classes))
+    np.add.at(counts, (problem.human, problem.truth), 1.0)
+    return counts
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (12, 3), (200, 5)])
+def test_the_posterior_mean_is_that_of_the_formula(n, k):
+    problem = simulate(n, k, seed=n)
+    confusion = HierarchicalConfusion().fit(problem.X, problem.truth)
+    assert confusion.shapes_.shape == (1 if k == 2 else 3, k, k)
+    np.testing.assert_allclose(confusion.human_given_true_, written_out(counted(problem), confusion.shapes_), rtol=1e-9)
+    np.testing.assert_allclose(confusion.human_given_true_.sum(axis=0), 1.0)
+
+
+def test_shapes_by_hand():
+    # The model hesitates between 0 and 1 alone; answers are 0, 0, 1.
+    model = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+    confusion = HierarchicalConfusion().fit(np.column_stack([[0, 0, 1], model]), [0, 1, 1])
+    uniform, confused, common = confusion.shapes_
+    np.testing.assert_allclose(uniform, (1 - np.eye(3)) / 2)
+    np.testing.assert_allclose(confused[:, 0], [0.0, (0.5 + 1.0) / 2, 0.25], atol=1e-6)
+    # of truth 2: answers 0 and 1 were given 2 + 1 and 1 + 1 times
+    np.testing.assert_allclose(common[:, 2], [(0.5 + 3 / 5) / 2, (0.5 + 2 / 5) / 2, 0.0])
+
+
+@pytest.mark.parametrize(
+    "confusion",
+    [
+        HierarchicalConfusion(),
+        DirichletConfusion(),
+        DirichletConfusion(estimate="mean"),
+        DirichletConfusion(estimate="likelihood"),
+        OneCoinConfusion(),
+        OneCoinConfusion(estimate="likelihood"),
+    ],
+    ids=repr,
+)
+def test_leave_one_out_rows_are_those_of_a_refit(confusion):
+    problem = simulate(25, 3, seed=5)
+    confusion.fit(problem.X, problem.truth)
+    rows = confusion.left_out_rows()(problem.human, problem.truth)
+    assert rows.shape == (3, 25)
+    for item, (answer, truth) in enumerate(zip(problem.human, problem.truth, strict=True)):
+        counts = counted(problem)
+        counts[answer, truth] -= 1
+        if isinstance(confusion, HierarchicalConfusion):
+            refitted = written_out(counts, confusion.shapes_)[answer]
+        else:
+            refitted = confusion.given_true(counts)[answer]
+        np.testing.assert_allclose(rows[:, item], refitted, rtol=1e-9, atol=1e-12)
+
+
+def test_leave_one_out_rows_of_several_people():
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 9, (2, 3, 3)).astype(float)
+    column, truth = np.array([0, 4, 5]), np.array([0, 1, 2])  # the first person's 0, the second's 1 and 2
+    for confusion in (DirichletConfusion(), OneCoinConfusion(), HierarchicalConfusion()):
+        rows = confusion.fit_counts(counts).left_out_rows()(column, truth)
+        for at, (person, answer) in enumerate([(0, 0), (1, 1), (1, 2)]):
+            left = counts.copy()
+            left[person, answer, truth[at]] -= 1
+            if isinstance(confusion, HierarchicalConfusion):  # all people share one matrix
+                expected = written_out(left.sum(axis=0), confusion.shapes_)[answer]
+            else:
+                expected = confusion.given_true(left)[person, answer]
+            np.testing.assert_allclose(rows[:, at], expected, rtol=1e-9)
+
+
+def test_several_people_share_the_matrix_of_all():
+    counts = np.random.default_rng(1).integers(0, 5, (4, 3, 3)).astype(float)
+    confusion = HierarchicalConfusion().fit_counts(counts)
+    assert confusion.human_given_true_.shape == (4, 3, 3)
+    for person in confusion.human_given_true_:
+        np.testing.assert_array_equal(person, confusion.crowd_given_true_)
+    np.testing.assert_allclose(confusion.crowd_given_true_, confusion.given_true(counts.sum(axis=0)))
+
+
+def test_a_class_without_an_example_has_the_accuracy_of_the_others():
+    truth = np.repeat([0, 1], 40)
+    good, poor = (
+        HierarchicalConfusion().fit(np.column_stack([human, np.full((80, 3), 1 / 3)]), truth).human_given_true_
+        for human in (truth, np.roll(truth, 20))
+    )
+    assert good[2, 2] > 0.85
+    assert poor[2, 2] < 0.7
+    np.testing.assert_allclose([good.sum(axis=0), poor.sum(axis=0)], 1.0)
+
+
+def test_it_serves_plain_probability_label():
+    problem = simulate(400, 4, seed=2)
+    supervised = ProbabilityLabelCombiner(HierarchicalConfusion()).fit(problem.X, problem.truth)
+    overlap_free = written_out(counted(problem), supervised.confusion_.shapes_)
+    calibrated = problem.log_model / supervised.calibrator_.temperature_
+    joint = np.exp(calibrated) * overlap_free[problem.human]
+    expected = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(supervised.predict_proba(problem.X), expected, rtol=1e-6)
+    without_truth = ProbabilityLabelCombiner(HierarchicalConfusion()).fit(problem.X)
+    assert len(without_truth.objective_) > 1
+    assert np.diagonal(without_truth.confusion_.human_given_true_).min() > 0.5
+    assert np.mean(without_truth.predict(problem.X) == supervised.predict(problem.X)) > 0.9
+
+
+def test_accuracy_intervals_cover_what_the_prior_draws():
+    rng = np.random.default_rng(0)
+    prior = HierarchicalConfusion().start(1, 3)
+    nodes = prior.node_weight_.sum(axis=0)
+    covered = {0.95: [], 0.5: []}
+    for _ in range(150):
+        a, s = np.divmod(rng.choice(nodes.size, p=nodes.ravel() / nodes.sum()), nodes.shape[1])
+        shape = prior.shapes_[0]
+        mean = ACCURACY[a] * np.eye(3) + (1 - ACCURACY[a]) * shape
+        matrix = np.stack([rng.dirichlet(STRENGTH[s] * mean[:, j] + 1e-12) for j in range(3)], axis=1)
+        counts = np.stack([rng.multinomial(15, matrix[:, j]) for j in range(3)], axis=1).astype(float)
+        confusion = HierarchicalConfusion().fit_counts(counts[None])
+        for level, hits in covered.items():
+            low, high = confusion.accuracy_interval(level)
+            hits.extend((low <= np.diagonal(matrix)) & (np.diagonal(matrix) <= high))
+    assert 0.92 < np.mean(covered[0.95]) < 0.98
+    assert 0.44 < np.mean(covered[0.5]) < 0.56
+
+
+def test_intervals_of_a_dirichlet_confusion_cover_what_its_prior_draws():
+    rng = np.random.default_rng(1)
+    confusion = DirichletConfusion(prior_strength=3)
+    concentration = confusion.concentrations(3, 3)
+    hits = []
+    for _ in range(500):
+        matrix = np.stack([rng.dirichlet(column) for column in concentration.T], axis=1)
+        counts = np.stack([rng.multinomial(10, matrix[:, j]) for j in range(3)], axis=1).astype(float)
+        low, high = confusion.fit_counts(counts[None]).accuracy_interval()
+        hits.extend((low <= np.diagonal(matrix)) & (np.diagonal(matrix) <= high))
+    assert 0.92 < np.mean(hits) < 0.98
+
+
+def test_temperature_intervals_cover_what_the_prior_draws():
+    rng = np.random.default_rng(2)
+    hits = []
+    for _ in range(300):
+        temperature = np.exp(rng.normal(0.5, 0.5))
+        problem = simulate(80, 3, int(rng.integers(2**32)), sharpness=3.0, temperature=temperature)
+        low, high = TemperatureScaling().fit(problem.model, problem.truth).temperature_interval()
+        hits.append(low <= temperature <= high)
+    assert 0.92 < np.mean(hits) < 0.98
