@@ -1,0 +1,84 @@
+"""Judge a prediction: scores, reliability, what theory guarantees, and whether model and human err together."""
+
+from __future__ import annotations
+
+from twoheads.evaluation.bootstrap import Score
+from twoheads.evaluation.comparison import Comparison, Difference, Exchange, Member, compare, compare_predictions
+from twoheads.evaluation.cross_validation import cross_validated
+from twoheads.evaluation.independence import (
+    Independence,
+    ProbabilityShift,
+    conditional_mutual_information,
+    independence,
+    mutual_information,
+)
+from twoheads.evaluation.learning_curve import LearningCurve, learning_curve
+from twoheads.evaluation.metrics import (
+    brier_score,
+    classwise_calibration_error,
+    error_rate,
+    expected_calibration_error,
+    log_loss,
+    marginal_calibration_error,
+)
+from twoheads.evaluation.predictions import Predictions, predictions
+from twoheads.evaluation.reliability import ReliabilityCurve, reliability_curve
+from twoheads.evaluation.theory import (
+    combination_accuracy_bound,
+    estimation_error_bound,
+    human_confidence_ratio,
+    model_confidence_ratio,
+    two_label_accuracy_bound,
+    two_model_accuracy_bound,
+)
+from twoheads.evaluation.theory_checks import (
+    AccuracyBoundCheck,
+    EstimationErrorCheck,
+    check_accuracy_bound,
+    check_estimation_error_bound,
+    check_two_label_accuracy_bound,
+    check_two_model_accuracy_bound,
+)
+from twoheads.evaluation.without_truth import WithoutTruth, without_truth
+
+__all__ = [
+    "AccuracyBoundCheck",
+    "Comparison",
+    "Difference",
+    "EstimationErrorCheck",
+    "Exchange",
+    "Independence",
+    "LearningCurve",
+    "Member",
+    "Predictions",
+    "ProbabilityShift",
+    "ReliabilityCurve",
+    "Score",
+    "WithoutTruth",
+    "brier_score",
+    "check_accuracy_bound",
+    "check_estimation_error_bound",
+    "check_two_label_accuracy_bound",
+    "check_two_model_accuracy_bound",
+    "classwise_calibration_error",
+    "combination_accuracy_bound",
+    "compare",
+    "compare_predictions",
+    "conditional_mutual_information",
+    "cross_validated",
+    "error_rate",
+    "estimation_error_bound",
+    "expected_calibration_error",
+    "human_confidence_ratio",
+    "independence",
+    "learning_curve",
+    "log_loss",
+    "marginal_calibration_error",
+    "model_confidence_ratio",
+    "mutual_information",
+    "predictions",
+    "reliability_curve",
+    "two_label_accuracy_bound",
+    "two_model_accuracy_bound",
+    "without_truth",
+]

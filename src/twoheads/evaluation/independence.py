@@ -1,0 +1,199 @@
+"""Do model and human err together? The two assessments of conditional independence in Kerrigan et al. (2021)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twoheads.errors import InvalidParameter
+from twoheads.evaluation.inputs import (
+    as_codes,
+    as_labels,
+    as_proba,
+    as_truth,
+    same_length,
+    shared_classes,
+    whole_number,
+)
+from twoheads.kernels import information
+from twoheads.kernels.arrays import Codes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityShift:
+    """Mean probability that the model gives to the truth, per class, and how it moves when the human is right.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+    n_items, n_human_right : ndarray of shape (n_classes,)
+        Items of the class, and those of them that the human labels rightly.
+    mean_proba : ndarray of shape (n_classes,)
+        Mean of ``m_y`` given Y = y; NaN for a class without items.
+    mean_proba_human_right : ndarray of shape (n_classes,)
+        Mean of ``m_y`` given Y = y and H = y; NaN where the human is never right. But for chance it equals
+        ``mean_proba`` if model and human are conditionally independent.
+    largest_mean_proba : ndarray of shape (n_classes,)
+        What ``mean_proba_human_right`` can be at most: were the human right as often, but on the items with the largest
+        ``m_y``.
+    """
+
+    classes: NDArray[Any]
+    n_items: Codes
+    n_human_right: Codes
+    mean_proba: Floats
+    mean_proba_human_right: Floats
+    largest_mean_proba: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Independence:
+    """How much model and human labels tell of each other, with and without the truth.
+
+    Attributes
+    ----------
+    conditional_mutual_information, mutual_information : float
+        ``I(M; H | Y)`` and ``I(M; H)`` of the frequencies, in units of log ``base``; chance alone makes them positive.
+    by_chance : float
+        Mean ``I(M; H | Y)`` over the permutations: what conditionally independent labels with these margins show.
+    p_value : float
+        ``(1 + #{permutations with as much or more}) / (1 + n_permutations)``; small if the labels are dependent.
+    shift : ProbabilityShift or None
+        The model's mean probability of the truth given what the human said; None where only labels were given.
+    """
+
+    conditional_mutual_information: float
+    mutual_information: float
+    by_chance: float
+    p_value: float
+    shift: ProbabilityShift | None
+
+
+def mutual_information(a: ArrayLike, b: ArrayLike, *, base: float = 2) -> float:
+    """Plug-in mutual information of two labels, ``sum_ab p(a, b) log(p(a, b) / (p(a) p(b)))``.
+
+    ``a`` and ``b`` hold a label per item, (n_items,), of any type; ``base`` is that of the logarithm.
+
+    Examples
+    --------
+    >>> round(mutual_information(["x", "x", "y", "y"], [0, 0, 1, 1]), 6)
+    1.0
+    """
+    first, second = _codes(a=a, b=b)
+    return information.mutual_information(first, second) / _log_base(base)
+
+
+def conditional_mutual_information(a: ArrayLike, b: ArrayLike, given: ArrayLike, *, base: float = 2) -> float:
+    """Plug-in conditional mutual information, ``sum_c p(c) sum_ab p(a, b | c) log(p(a, b | c) / (p(a | c) p(b | c)))``.
+
+    ``a``, ``b`` and ``given`` hold a label per item, (n_items,), of any type; ``base`` is that of the logarithm.
+
+    Examples
+    --------
+    >>> conditional_mutual_information([0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1])
+    0.0
+    """
+    first, second, condition = _codes(a=a, b=b, given=given)
+    return information.conditional_mutual_information(first, second, condition) / _log_base(base)
+
+
+def independence(
+    model_label_or_proba: ArrayLike,
+    human_label: ArrayLike,
+    y: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    n_permutations: int = 1000,
+    random_state: int | np.random.Generator | None = 0,
+    base: float = 2,
+) -> Independence:
+    """Whether model and human are independent given the truth, as a combination by Bayes' rule assumes.
+
+    Parameters
+    ----------
+    model_label_or_proba : array of shape (n_items,) or (n_items, n_classes)
+        The model's labels, or its probabilities, of which the label is the most probable class.
+    human_label, y : array of shape (n_items,)
+        The human's label and the truth.
+    classes : array of shape (n_classes,), optional
+        The label of each column; by default as in `twoheads.evaluation.metrics`.
+    n_permutations : int
+        How often the human's labels are shuffled among the items of the same true class.
+    random_state : int, numpy Generator or None
+        Seed of the shuffles; the same seed gives the same p-value.
+    base : float
+        Base of the logarithm; 2 gives bits, as in the paper.
+
+    Examples
+    --------
+    >>> y = [0] * 8 + [1] * 8
+    >>> human = [0, 0, 0, 0, 1, 1, 1, 1] * 2
+    >>> found = independence(human, human, y)  # they always agree, whatever the truth
+    >>> round(found.conditional_mutual_information, 6), round(found.mutual_information, 6), found.p_value < 0.01
+    (1.0, 1.0, True)
+    """
+    log_base, size = _log_base(base), whole_number(n_permutations, "n_permutations")
+    human = as_labels(human_label, "human_label")
+    shift = None
+    if np.ndim(model_label_or_proba) == 1:
+        labels = {
+            "model_label_or_proba": as_labels(model_label_or_proba, "model_label_or_proba"),
+            "human_label": human,
+            "y": as_labels(y, "y"),
+        }
+        for name in ("human_label", "y"):
+            same_length(name, labels[name].size, "model_label_or_proba", labels["model_label_or_proba"].size)
+        named = shared_classes(labels, classes)
+        model, answer, truth = (as_codes(values, named, name) for name, values in labels.items())
+    else:
+        proba = as_proba(model_label_or_proba, "model_label_or_proba")
+        named, truth = as_truth(y, classes, len(proba), proba.shape[1], "model_label_or_proba")
+        same_length("human_label", human.size, "model_label_or_proba", proba.shape[1])
+        model, answer = proba.argmax(axis=0), as_codes(human, named, "human_label")
+        shift = _shift(named, proba[truth, np.arange(truth.size)], answer == truth, truth)
+    observed = information.conditional_mutual_information(model, answer, truth)
+    by_chance = information.permuted_conditional_mutual_information(
+        model, answer, truth, size, np.random.default_rng(random_state)
+    )
+    as_much = np.count_nonzero(by_chance >= observed - 1e-12)  # equal tables, summed in another order
+    return Independence(
+        conditional_mutual_information=observed / log_base,
+        mutual_information=information.mutual_information(model, answer) / log_base,
+        by_chance=float(by_chance.mean()) / log_base,
+        p_value=float((1 + as_much) / (1 + size)),
+        shift=shift,
+    )
+
+
+def _shift(
+    classes: NDArray[Any], truth_proba: Floats, human_right: NDArray[np.bool_], true_label: Codes
+) -> ProbabilityShift:
+    means = np.full((3, len(classes)), np.nan)
+    for code in np.unique(true_label):
+        here = true_label == code
+        values, right = truth_proba[here], human_right[here]
+        means[0, code] = values.mean()
+        if right.any():
+            means[1, code] = values[right].mean()
+            means[2, code] = np.sort(values)[-np.count_nonzero(right) :].mean()
+    n_items = np.bincount(true_label, minlength=len(classes))
+    n_right = np.bincount(true_label[human_right], minlength=len(classes))
+    return ProbabilityShift(classes, n_items, n_right, *means)
+
+
+def _codes(**labels: ArrayLike) -> list[Codes]:
+    values = {name: as_labels(given, name) for name, given in labels.items()}
+    first = next(iter(values))
+    for name in values:
+        same_length(name, values[name].size, first, values[first].size)
+    return [np.unique(given, return_inverse=True)[1] for given in values.values()]
+
+
+def _log_base(base: float) -> float:
+    if not (math.isfinite(base) and base > 1):
+        raise InvalidParameter(f"base must be a number above 1; it is {base!r}.")
+    return math.log(base)

@@ -1,0 +1,177 @@
+"""How much more truth would help: error and log loss against the number of truth labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.evaluation.bootstrap import Z_95, Score
+from twoheads.evaluation.cross_validation import fitted_on
+from twoheads.evaluation.headline import count
+from twoheads.evaluation.inputs import whole_number
+from twoheads.evaluation.predictions import predicted
+from twoheads.kernels import scores
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.observations import Observations, as_observations, as_truth
+
+_MOST = 20_000  # labelled items looked at
+_UNLABELLED = 2_000  # items without truth given to every fit
+_LEAST = 8  # labels: with fewer there is no curve
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Error and log loss on held-out items against the number of truth labels learnt from.
+
+    Attributes
+    ----------
+    sizes : list of int
+        How many truth labels.
+    error, log_loss : list of Score
+        At each size, on items held out; the intervals allow for both the items and the labels drawn.
+    gain : Score or None
+        By how much the error fell over the last doubling of the labels (from about half of the largest size to it);
+        above 0 is better.
+    n_items, n_fits : int
+        Items of known truth, and fits made.
+    """
+
+    sizes: list[int]
+    error: list[Score]
+    log_loss: list[Score]
+    gain: Score | None
+    n_items: int
+    n_fits: int
+
+    def verdict(self) -> str:
+        """Say whether more labels would help."""
+        largest = self.sizes[-1]
+        if self.gain is None or self.gain.low is None or self.gain.high is None:
+            return "There are too few truth labels to say how much more would help: label some more and look again."
+        last = f"Over the last doubling, to {count(largest, 'truth label')}, the error changed by"
+        said = f"{last} {_points(-self.gain.value)} points [{_points(-self.gain.high)} to {_points(-self.gain.low)}]"
+        if self.gain.low > 0:
+            return f"{said}: more labels help; another {largest:,} would bring at most about as much again."
+        if self.gain.high < 0.005:
+            return f"{said}: the curve is flat, and more labels would hardly lower the error."
+        return f"{said}: no gain that chance could not explain; more labels may help a little, if at all."
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers and the verdict as plain Python objects that JSON can hold."""
+        return {"verdict": self.verdict(), **asdict(self)}
+
+
+def learning_curve(
+    team: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Sequence[int] | None = None,
+    n_repeats: int = 8,
+    held_out: float = 0.25,
+    random_state: int | None = 0,
+) -> LearningCurve:
+    """Fit clones of a team on ever more truth labels and judge them on items held out.
+
+    In each repeat a share of the labelled items is held out, and clones learn from the first labels of the rest in
+    random order. Items without truth are given to every clone (2,000 of them at most). With R repeats the variance of a
+    score is taken as that over items of their mean loss, plus that over repeats divided by R; the interval
+    of an error is at least 3 / n to either side, for what has not happened among n items yet.
+
+    Parameters
+    ----------
+    team : Combiner
+        Fitted or not; it is cloned and stays as it is.
+    X : Observations, data frame, or array of shape (n_items, 1 + n_classes)
+    y : array of shape (n_items,)
+        The truth; None, NaN, -1 or blank where it is not known.
+    sizes : sequence of int, optional
+        Numbers of labels to learn from; by default from 5 to all, in at most 6 steps.
+    n_repeats : int
+        How often; there are ``n_repeats * len(sizes)`` fits.
+    held_out : float
+        Share of the labelled items to judge on.
+    random_state : int or None
+        Seed.
+
+    Examples
+    --------
+    >>> from twoheads import ProbabilityLabelCombiner
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 4
+    >>> learning_curve(ProbabilityLabelCombiner(), X, [0, 1, 0, 1] * 4, n_repeats=2).sizes
+    [5, 6, 12]
+    """
+    if not 0 < held_out < 1:
+        raise InvalidParameter(f"held_out must be between 0 and 1; it is {held_out!r}.")
+    rng = np.random.default_rng(random_state)
+    seen = as_observations(X, y=y, model_scale=team.model_scale)
+    truth = as_truth(y, seen)
+    known, unknown = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)
+    if len(known) < _LEAST:
+        raise InvalidObservations(
+            f"a learning curve needs at least {_LEAST} items of known truth; there are {len(known)}. "
+            "Say the truth of more."
+        )
+    known = rng.permutation(known)[:_MOST]
+    unknown = rng.permutation(unknown)[:_UNLABELLED]
+    n_judged = max(1, round(held_out * len(known)))
+    steps = _sizes(sizes, len(known) - n_judged)
+    losses = np.full((2, whole_number(n_repeats, "n_repeats"), len(steps), len(known)), np.nan)
+    for repeat in range(n_repeats):
+        place = rng.permutation(len(known))
+        judged, training = place[:n_judged], known[place[n_judged:]]
+        for at, size in enumerate(steps):
+            rows = np.concatenate([training[:size], unknown])
+            losses[:, repeat, at, judged] = _losses(team, seen, truth, rows, known[judged])
+    error, log_loss = (
+        [_score(losses[kind, :, at], is_error=is_error) for at in range(len(steps))]
+        for kind, is_error in ((0, True), (1, False))
+    )
+    half = int(np.argmin(np.abs(np.array(steps[:-1]) - steps[-1] / 2))) if len(steps) > 1 else None
+    gain = None if half is None else _score(losses[0, :, half] - losses[0, :, -1], is_error=True, least=-1.0)
+    return LearningCurve(steps, error, log_loss, gain, len(known), n_repeats * len(steps))
+
+
+def _points(share: float) -> str:
+    """Write a difference of shares in percentage points."""
+    text = f"{100 * share:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
+
+
+def _sizes(sizes: Sequence[int] | None, most: int) -> list[int]:
+    if sizes is None:
+        half = max(1, most // 2)
+        return sorted({*np.geomspace(min(5, half), half, 5).round().astype(int).tolist(), half, most})
+    steps = sorted({whole_number(size, "sizes") for size in sizes})
+    if not steps or steps[-1] > most:
+        raise InvalidParameter(
+            f"sizes must be at most {most}, the labels that are not held out; the largest is {max(steps, default=0)}."
+        )
+    return steps
+
+
+def _losses(team: Any, seen: Observations, truth: Codes, rows: Codes, judged: Codes) -> Floats:
+    """Error and log loss of each judged item, (2, n_judged), by a clone that learnt from ``rows``."""
+    fitted = fitted_on(team, seen.take(rows), truth[rows], None)
+    found = predicted(fitted, seen.take(judged).aligned(fitted.classes_), truth[judged], None)
+    wrong = (found.combined_label != found.true_label) * 1.0
+    return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
+
+
+def _score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
+    """Mean and interval of losses (n_repeats, n_items), NaN where an item was not held out."""
+    by_repeat = np.nanmean(losses, axis=1)
+    value = float(by_repeat.mean())
+    held_out = ~np.isnan(losses).all(axis=0)
+    by_item = np.nanmean(losses[:, held_out], axis=0)
+    if len(by_item) < 2 or len(by_repeat) < 2:
+        return Score(value, None, None)
+    variance = by_item.var(ddof=1) / len(by_item) + by_repeat.var(ddof=1) / len(by_repeat)
+    half = Z_95 * float(np.sqrt(variance))
+    if is_error:
+        half = max(half, 3.0 / len(by_item))
+    return Score(value, max(least, value - half), min(1.0, value + half) if is_error else value + half)

@@ -1,0 +1,285 @@
+"""Human, model and combination side by side: numbers by other means, intervals that cover, sentences by hand."""
+
+import json
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import twoheads as th
+from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.evaluation import (
+    Comparison,
+    Difference,
+    Member,
+    Predictions,
+    Score,
+    brier_score,
+    classwise_calibration_error,
+    compare,
+    compare_predictions,
+    error_rate,
+    expected_calibration_error,
+    log_loss,
+    predictions,
+)
+
+
+def problem(n, seed=0, n_classes=4, accuracy=0.8, strength=2.0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    logits = rng.normal(size=(n, n_classes))
+    logits[np.arange(n), y] += strength
+    proba = np.exp(1.5 * logits)
+    proba /= proba.sum(axis=1, keepdims=True)
+    human = np.where(rng.random(n) < accuracy, y, rng.integers(0, n_classes, n))
+    return np.column_stack([human, proba]), y
+
+
+def given(truth, human, model, team, n_classes=2, weight=None):
+    """Predictions that are right or wrong as the labels say, all 90 % sure."""
+    truth, human = np.array(truth), np.array(human)
+
+    def rows(label):
+        proba = np.full((len(truth), n_classes), 0.1 / (n_classes - 1))
+        proba[np.arange(len(truth)), label] = 0.9
+        return proba
+
+    error = np.where((human < 0) | (truth < 0), np.nan, human != truth)
+    here = np.ones(len(truth), dtype=bool)
+    ids = np.arange(len(truth))
+    return Predictions(np.arange(n_classes), ids, truth, human, error, here, rows(model), None, rows(team), weight)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y = problem(900)
+    team = th.ProbabilityLabelCombiner().fit(X[:300], y[:300])
+    return team, X[300:], y[300:], compare(team, X[300:], y[300:], n_bootstrap=500)
+
+
+def test_scores_are_those_of_the_metrics(judged):
+    team, X, y, found = judged
+    for member, proba in (
+        (found.model, X[:, 1:]),
+        (found.calibrated_model, predictions(team, X).calibrated_proba),
+        (found.combination, team.predict_proba(X)),
+    ):
+        assert member.n_items == 600
+        for metric in (error_rate, log_loss, expected_calibration_error, classwise_calibration_error, brier_score):
+            name = "error" if metric is error_rate else metric.__name__
+            score = getattr(member, name)
+            assert score.value == pytest.approx(metric(y, proba))
+            assert score.low <= score.value <= score.high
+    assert found.human.error.value == np.mean(X[:, 0] != y)
+    assert found.human.log_loss is None
+
+
+def test_the_p_value_is_that_of_mcnemar_by_scipy(judged):
+    team, X, y, found = judged
+    better = X[:, 0] if found.difference.better == "human" else X[:, 1:].argmax(axis=1)
+    right, other = team.predict(X) == y, better == y
+    won, lost = int((right & ~other).sum()), int((~right & other).sum())
+    assert (found.difference.n_won, found.difference.n_lost) == (won, lost)
+    assert found.difference.p_value == binomtest(won, won + lost).pvalue
+    assert found.difference.difference.value == pytest.approx((lost - won) / len(y))
+
+
+def test_rescued_and_lost_by_hand():
+    #                truth human model team
+    rows = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 1], [1, 1, 0, 1]])
+    found = compare_predictions(given(*rows.T), n_bootstrap=50)
+    human, model = found.human_exchange, found.model_exchange
+    assert (human.rescued, human.lost, human.both_right, human.both_wrong) == (3, 1, 2, 1)
+    assert (model.rescued, model.lost, model.both_right, model.both_wrong) == (2, 0, 3, 2)
+
+
+def test_unknown_truth_is_left_out_and_counted_and_the_human_judged_where_asked():
+    found = compare_predictions(given([0, 1, -1, 0], [0, -1, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1]), n_bootstrap=50)
+    assert (found.n_items, found.n_unknown, found.n_not_asked) == (3, 1, 1)
+    assert (found.human.n_items, found.human.error.value) == (2, 0.5)
+    assert found.notes() == [
+        "3 items with known truth can tell little: the intervals are wide.",
+        "1 item of unknown truth was left out.",
+        "Nobody was asked about 1 item: the human is judged on the others.",
+    ]
+
+
+def test_weight_2_is_the_item_twice():
+    truth, human = [0, 1, 1, 0], [0, 1, 0, 1]
+    weighted = compare_predictions(given(truth, human, human, truth, weight=np.array([1.0, 1, 2, 0])), n_bootstrap=20)
+    twice = compare_predictions(given([0, 1, 1, 1], [0, 1, 0, 0], [0, 1, 0, 0], [0, 1, 1, 1]), n_bootstrap=20)
+    assert weighted.human.error.value == twice.human.error.value == 0.5
+    assert weighted.model.log_loss.value == pytest.approx(twice.model.log_loss.value)
+
+
+def test_several_people_count_by_their_majority():
+    import pandas as pd
+
+    X = pd.DataFrame({"human_a": ["x", "x", "y"], "human_b": ["x", "y", None], "human_c": ["y", None, None]})
+    X["p_x"], X["p_y"] = [0.9, 0.9, 0.9], [0.1, 0.1, 0.1]
+    y = ["x", "x", "x"]
+    found = predictions(th.ProbabilityLabelCombiner().fit(X, y), X, y)
+    assert found.human_error.tolist() == [0.0, 0.5, 1.0]  # a majority, a tie, one who is wrong
+    compared = compare_predictions(found, n_bootstrap=20)
+    assert compared.human.error.value == pytest.approx(0.5)
+    exchange = compared.human_exchange
+    assert exchange.rescued + exchange.lost + exchange.both_right + exchange.both_wrong == 2  # the tie is in none
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    covered = {"error": 0, "log_loss": 0, "difference": 0}
+    for _ in range(80):
+        team_wrong = rng.random(150) < 0.2
+        human_wrong = np.where(rng.random(150) < 0.5, team_wrong, rng.random(150) < 0.3)  # 25 % in all, paired
+        truth = np.zeros(150, dtype=int)
+        found = compare_predictions(
+            given(truth, human_wrong * 1, np.ones(150, dtype=int), team_wrong * 1), n_bootstrap=200
+        )
+        error, loss, difference = found.combination.error, found.combination.log_loss, found.difference.difference
+        covered["error"] += error.low <= 0.2 <= error.high
+        expected = -0.8 * np.log(0.9) - 0.2 * np.log(0.1)
+        covered["log_loss"] += loss.low <= expected <= loss.high
+        covered["difference"] += difference.low <= -0.05 <= difference.high
+    assert all(70 <= times <= 80 for times in covered.values()), covered  # 95 % of 80 is 76, sd 1.9
+
+
+def test_a_calibrated_forecaster_is_not_called_miscalibrated():
+    rng = np.random.default_rng(2)
+    from_zero = 0
+    for _ in range(40):
+        sure = rng.uniform(0.5, 1.0, 400)
+        truth = (rng.random(400) > sure) * 1
+        proba = np.column_stack([sure, 1 - sure])
+        some = given(truth, truth, truth, truth)
+        score = compare_predictions(replace(some, combined_proba=proba), n_bootstrap=200).combination
+        from_zero += score.expected_calibration_error.low == 0.0
+    assert from_zero >= 35
+
+
+def test_an_overconfident_forecaster_is_called_so():
+    truth = np.arange(400) % 3 // 2  # a third is wrong
+    score = compare_predictions(given(truth, truth, truth, np.zeros(400, dtype=int)), n_bootstrap=200).combination
+    assert score.expected_calibration_error.value == pytest.approx(0.9 - 267 / 400, abs=1e-9)
+    assert 0.15 < score.expected_calibration_error.low < 0.23 < score.expected_calibration_error.high < 0.31
+
+
+def test_no_error_among_few_items_does_not_mean_none():
+    truth = np.zeros(20, dtype=int)
+    error = compare_predictions(given(truth, truth, truth, truth), n_bootstrap=100).combination.error
+    assert (error.value, error.low) == (0.0, 0.0)
+    assert error.high == pytest.approx(1.96**2 / (20 + 1.96**2), abs=1e-3)  # Wilson's interval of 0 in 20
+
+
+def test_grouped_resampling_gives_the_same_intervals(monkeypatch):
+    from twoheads.evaluation import bootstrap
+
+    X, y = problem(4000, seed=3)
+    team = th.ProbabilityLabelCombiner().fit(X[:500], y[:500])
+    every_item = compare(team, X, y, n_bootstrap=1000)
+    monkeypatch.setattr(bootstrap, "GROUPS", 500)
+    grouped = compare(team, X, y, n_bootstrap=1000)
+    for name in ("error", "log_loss", "brier_score", "expected_calibration_error"):
+        one, two = getattr(every_item.combination, name), getattr(grouped.combination, name)
+        assert two.value == one.value
+        assert two.high - two.low == pytest.approx(one.high - one.low, rel=0.2)
+
+
+def test_many_items_take_seconds():
+    X, y = problem(100_000, n_classes=10)
+    team = th.ProbabilityLabelCombiner().fit(X[:300], y[:300])
+    start = time.process_time()
+    compare(team, X, y, n_bootstrap=1000)
+    assert time.process_time() - start < 30  # of processor; about 4 on a quiet machine
+
+
+def test_the_same_seed_gives_the_same_numbers_and_json_can_hold_them(judged):
+    team, X, y, found = judged
+    assert compare(team, X, y, n_bootstrap=500) == found
+    told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert told["headline"] == found.headline()
+    assert told["combination"]["error"]["value"] == found.combination.error.value
+
+
+def comparison(team_error, low, high, better, better_error, p_value, n_items=3000, n_shared=None, on_shared=None):
+    error = Member(n_items, Score(team_error, low, high))
+    shared = team_error if on_shared is None else on_shared
+    difference = Difference(
+        better, n_shared or n_items, better_error, shared, Score(0.0, None, None), None, 0, 0, p_value
+    )
+    return Comparison("held out", n_items, 0, 0, 0, None, None, None, error, difference, None, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (
+            comparison(0.0202, 0.0156, 0.0251, "model", 0.0326, 1e-9),
+            "On 3,000 items the combination errs on 2.0 % [1.6, 2.5]: 38 % fewer errors than the better of the two "
+            "(model, 3.3 %); the difference is beyond chance (p < 0.001).",
+        ),
+        (
+            comparison(0.09, 0.05, 0.14, "human", 0.10, 0.214, 100),
+            "On 100 items the combination errs on 9.0 % [5.0, 14.0]: 10 % fewer errors than the better of the two "
+            "(human, 10.0 %), but the difference is not beyond chance (p = 0.21); judge the team on more items with "
+            "truth.",
+        ),
+        (
+            comparison(0.13, 0.11, 0.15, "human", 0.10, 0.0042, 20_000),
+            "On 20,000 items the combination errs on 13.00 % [11.00, 15.00]: 30 % more errors than the better of the "
+            "two (human, 10.00 %); the difference is beyond chance (p = 0.004): use the human alone, or fit the team "
+            "on more items with truth.",
+        ),
+        (
+            comparison(0.11, 0.09, 0.13, "model", 0.10, 0.5, 900),
+            "On 900 items the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than the better of the two "
+            "(model, 10.0 %), but the difference is not beyond chance (p = 0.50); until more items with truth tell, "
+            "the model alone does as well.",
+        ),
+        (
+            comparison(0.0, 0.0, 0.793, "human", 0.0, 1.0, 1),
+            "On 1 item the combination errs on 0.0 % [0.0, 79.3]: as many errors as the better of the two (human, "
+            "0.0 %); so far the team gains nothing, so judge it on more items with truth.",
+        ),
+        (
+            comparison(0.05, 0.03, 0.07, "human", 0.08, 0.01, 500, 400, 0.04),
+            "On 500 items the combination errs on 5.0 % [3.0, 7.0]; on the 400 the human judged it errs on 4.0 %, 50 % "
+            "fewer errors than the better of the two (human, 8.0 %); the difference is beyond chance (p = 0.01).",
+        ),
+        (
+            comparison(0.5, 0.1, 0.9, "human", 0.0, 0.01, 8),
+            "On 8 items the combination errs on 50.0 % [10.0, 90.0]: more errors than the better of the two (human, "
+            "0.0 %); the difference is beyond chance (p = 0.01): use the human alone, or fit the team on more items "
+            "with truth.",
+        ),
+    ],
+)
+def test_headlines(found, sentence):
+    assert found.headline() == sentence
+
+
+def test_a_headline_without_partners():
+    found = replace(comparison(0.5, None, None, "human", 0.5, 1.0), difference=None)
+    assert found.headline() == "On 3,000 items the combination errs on 50.0 %."
+
+
+def test_weights_are_tested_by_the_normal_approximation():
+    truth, team = np.zeros(60, dtype=int), np.zeros(60, dtype=int)
+    human = (np.arange(60) < 20) * 1
+    weight = np.where(np.arange(60) < 30, 1.0, 2.0)
+    found = compare_predictions(given(truth, human, human, team, weight=weight), n_bootstrap=50)
+    assert found.difference.p_value == pytest.approx(2 * 3.87e-6, rel=0.01)  # z = 20 / sqrt(20)
+
+
+def test_what_cannot_be_judged():
+    X, y = problem(50)
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    with pytest.raises(
+        InvalidObservations, match=r"y must be known for at least one item to judge a team; it is missing"
+    ):
+        compare(team, X, [None] * 50)
+    with pytest.raises(InvalidParameter, match="n_bootstrap must be a whole number of at least 1; it is 0"):
+        compare(team, X, y, n_bootstrap=0)

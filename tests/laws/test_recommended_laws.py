@@ -1,0 +1,82 @@
+"""Laws of the recommended combiner, on problems from easy to hopeless, with all, some or no truth."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import problems
+from twoheads.combination import recommended
+
+SHARES = st.sampled_from([0.0, 0.4, 1.0])
+CLOSE = {"rtol": 1e-5, "atol": 1e-7}
+
+
+def partly(problem, share):
+    return np.where(np.arange(len(problem)) < share * len(problem), problem.truth, -1)
+
+
+@settings(max_examples=30)
+@given(problems(), SHARES, st.booleans())
+def test_probabilities_are_finite_and_sum_to_one(problem, share, guard):
+    team = recommended(guard=guard).fit(problem.X, partly(problem, share))
+    proba = team.predict_proba(problem.X)
+    assert np.isfinite(proba).all()
+    assert (proba >= 0).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.isfinite(team.dependence_.weight_).all()
+    np.testing.assert_allclose(team.confusion_.human_given_true_.sum(axis=0), 1.0)
+    assert team.describe()
+
+
+@settings(max_examples=15)
+@given(problems(), SHARES)
+def test_weight_two_is_the_item_twice(problem, share):
+    truth = partly(problem, share)
+    weighted = recommended().fit(problem.X, truth, sample_weight=problem.weight)
+    repeated = recommended().fit(np.repeat(problem.X, problem.weight, axis=0), np.repeat(truth, problem.weight))
+    np.testing.assert_allclose(weighted.predict_proba(problem.X), repeated.predict_proba(problem.X), **CLOSE)
+    if weighted.record_ is not None:
+        assert weighted.record_.errors == repeated.record_.errors
+        np.testing.assert_allclose(weighted.record_.log_loss, repeated.record_.log_loss, **CLOSE)
+
+
+@settings(max_examples=15)
+@given(problems(), SHARES)
+def test_renaming_classes_permutes(problem, share):
+    order = problem.rng.permutation(problem.n_classes)
+    place = np.argsort(order)
+    truth = partly(problem, share)
+    proba = recommended().fit(problem.X, truth).predict_proba(problem.X)
+    human = np.where(problem.human < 0, -1, place[problem.human])
+    X = np.column_stack([human, problem.model[:, order]])
+    renamed = recommended().fit(X, np.where(truth < 0, -1, place[truth])).predict_proba(X)
+    np.testing.assert_allclose(renamed, proba[:, order], **CLOSE)
+
+
+@settings(max_examples=15)
+@given(problems(), SHARES)
+def test_the_order_of_items_does_not_matter(problem, share):
+    order = problem.rng.permutation(len(problem))
+    truth = partly(problem, share)
+    proba = recommended().fit(problem.X, truth).predict_proba(problem.X)
+    shuffled = recommended().fit(problem.X[order], truth[order]).predict_proba(problem.X)
+    np.testing.assert_allclose(shuffled, proba, **CLOSE)
+
+
+@settings(max_examples=15)
+@given(problems(), st.sampled_from([0.4, 1.0]))
+def test_the_guard_moves_nothing_but_the_two_classes_in_dispute(problem, share):
+    team = recommended().fit(problem.X, partly(problem, share))
+    before = team.predict_proba(problem.X)
+    after = team.set_params(guard=True).predict_proba(problem.X)
+    changed = ~np.isclose(before, after, rtol=1e-9, atol=1e-15)
+    assert set(changed.sum(axis=1)) <= {0, 1, 2}
+    guard = team.record_.guard()
+    partner = problem.human if guard.human_leads else problem.model.argmax(axis=1)
+    moved = changed.any(axis=1)
+    assert (partner[moved] >= 0).all()
+    np.testing.assert_allclose(
+        after[moved, partner[moved]], (before[moved].max(axis=1) + before[moved, partner[moved]]) / 2, rtol=1e-9
+    )
