@@ -1,0 +1,1 @@
+"""What fitting and predicting cost, and how good combinations are on real sets."""
