@@ -1,0 +1,122 @@
+"""The figures of a page, drawn from a summary's numbers alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twoheads.evaluation.headline import interval, percent
+from twoheads.report.displays import (
+    ComparisonDisplay,
+    ConfusionDisplay,
+    LearningCurveDisplay,
+    ReliabilityDisplay,
+    TemperatureDisplay,
+)
+from twoheads.report.svg import inline_svg
+
+_MEMBERS = ("human", "model", "combination")
+
+
+def figures(summary: dict[str, Any]) -> dict[str, str]:
+    """Draw each section that has numbers; inline SVG by name."""
+    drawn: dict[str, str] = {}
+    for name, draw in (
+        ("comparison", _comparison),
+        ("reliability", _reliability),
+        ("confusion", _confusion),
+        ("temperature", _temperature),
+        ("learning_curve", _learning_curve),
+    ):
+        if summary[name]["available"]:
+            drawn |= draw(summary)
+    return drawn
+
+
+def _comparison(summary: dict[str, Any]) -> dict[str, str]:
+    section = summary["comparison"]
+    errors = {name: section[name]["error"] for name in _MEMBERS if section[name] is not None}
+    told = "; ".join(
+        f"{name} {percent(error['value'])} {interval(error['low'], error['high'])}" for name, error in errors.items()
+    )
+    figure = ComparisonDisplay(errors).plot().figure_
+    description = f"Share of items each gets wrong, with 95 % interval: {told}."
+    return {
+        "comparison": inline_svg(figure, name="fig-comparison", title="Errors side by side", description=description)
+    }
+
+
+def _reliability(summary: dict[str, Any]) -> dict[str, str]:
+    drawn = {}
+    curves = summary["reliability"]["curves"]
+    lowest = min(min(curve[key]) for curve in curves.values() for key in ("mean_confidence", "accuracy_low"))
+    for name, curve in curves.items():
+        display = ReliabilityDisplay(
+            curve["mean_confidence"],
+            curve["accuracy"],
+            accuracy_low=curve["accuracy_low"],
+            accuracy_high=curve["accuracy_high"],
+            name=name,
+            start=0.5 if lowest >= 0.5 else 0.0,
+        )
+        told = ", ".join(
+            f"{100 * sure:.0f} % sure and {100 * right:.0f} % right"
+            for sure, right in zip(curve["mean_confidence"], curve["accuracy"], strict=True)
+        )
+        drawn[f"reliability_{name}"] = inline_svg(
+            display.plot().figure_,
+            name=f"fig-reliability-{name}",
+            title=f"How sure the {name} is against how often it is right",
+            description=f"In bins of confidence: {told}.",
+        )
+    return drawn
+
+
+def _confusion(summary: dict[str, Any]) -> dict[str, str]:
+    section = summary["confusion"]
+    entries = section["classes"]
+    many = section["human_given_true"] is None
+    display = ConfusionDisplay(
+        section["human_given_true"],
+        [entry["class"] for entry in entries],
+        accuracy=[entry["used"] if entry["accuracy"] is None else entry["accuracy"] for entry in entries],
+        low=[entry["low"] for entry in entries],
+        high=[entry["high"] for entry in entries],
+    )
+    title = "How often the human names each class rightly" if many else "What the human says of each true class"
+    figure = display.plot().figure_
+    return {"confusion": inline_svg(figure, name="fig-confusion", title=title, description=section["words"])}
+
+
+def _temperature(summary: dict[str, Any]) -> dict[str, str]:
+    section = summary["temperature"]
+    display = TemperatureDisplay(
+        section["log_temperature"],
+        section["log_temperature_sd"],
+        prior_mean=section["prior_mean"],
+        prior_sd=section["prior_sd"],
+    )
+    title = "What is known of the model's temperature"
+    figure = display.plot().figure_
+    return {"temperature": inline_svg(figure, name="fig-temperature", title=title, description=section["words"])}
+
+
+def _learning_curve(summary: dict[str, Any]) -> dict[str, str]:
+    section, comparison = summary["learning_curve"], summary["comparison"]
+    partners = {}
+    if comparison["available"]:
+        partners = {
+            name: comparison[name]["error"]["value"] for name in ("human", "model") if comparison[name] is not None
+        }
+    error = [score["value"] for score in section["error"]]
+    low, high = (
+        [score["value"] if score[end] is None else score[end] for score in section["error"]] for end in ("low", "high")
+    )
+    display = LearningCurveDisplay(section["sizes"], error, low=low, high=high, partners=partners)
+    told = ", ".join(f"{percent(share)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True))
+    title = "Error against the number of truth labels"
+    figure = display.plot().figure_
+    return {
+        "learning_curve": inline_svg(
+            figure, name="fig-learning-curve", title=title, description=f"Error of the combination: {told}."
+        )
+    }

@@ -1,0 +1,114 @@
+"""A report as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twoheads.errors import MissingExtra
+from twoheads.report.figures import figures
+from twoheads.report.summary import summary as summarise
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: The sections of a page, in order: name in the summary, heading.
+SECTIONS = {
+    "comparison": "Who errs how often",
+    "exchange": "Where each saves the other",
+    "reliability": "Can the stated confidence be believed?",
+    "confusion": "What the human mixes up",
+    "temperature": "How sure the model should be",
+    "learning_curve": "Would more truth labels help?",
+    "independence": "Do human and model err together?",
+    "accuracy_bound": "What theory promises",
+    "items": "Items to look at first",
+    "method": "How this was made",
+}
+
+_KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|\([a-z]+, [\d.]+ %|[\d.,]+ (?:%|items?|points)")
+
+
+def page(summary: dict[str, Any]) -> str:
+    """Write a report as one HTML page: no network, no scripts, light and dark, for screen, phone and paper.
+
+    Parameters
+    ----------
+    summary : dict
+        What `twoheads.report.summary` gave; every number on the page is from it.
+
+    Examples
+    --------
+    >>> from twoheads import ProbabilityLabelCombiner
+    >>> from twoheads.report import summary
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]]
+    >>> page(summary(ProbabilityLabelCombiner().fit(X), X))[:15]
+    '<!DOCTYPE html>'
+    """
+    from markupsafe import Markup
+
+    template = _environment().get_template("report.html.j2")
+    drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # ours, and escaped
+    return template.render(s=summary, figures=drawn, sections=SECTIONS)
+
+
+def write_report(path: str | os.PathLike[str], team: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
+    """Judge a fitted team and write the page; the file is there whole or not at all.
+
+    ``options`` are those of `twoheads.report.summary`, whose dict is returned.
+    """
+    found = summarise(team, X, y, **options)
+    target = Path(os.path.realpath(path))
+    text = page(found)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return found
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtra("jinja2", "cli", "a report") from None
+    environment = Environment(
+        loader=PackageLoader("twoheads.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
+    return environment
+
+
+def _together(text: str) -> str:
+    """Keep numbers with their units and intervals on one line."""
+    return _KEEP.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return "–" if share is None else f"{100 * share:.{digits}f}\u00a0%"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _signed(value: float) -> str:
+    if abs(value) >= 99:
+        return "∞" if value > 0 else "−∞"
+    return "0.0" if abs(value) < 0.05 else f"{value:+.1f}".replace("-", "−")

@@ -1,0 +1,87 @@
+"""Displays draw what they are given, in axes of their own or in those given."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import twoheads as th
+from report.made import problem
+from twoheads.evaluation import compare, learning_curve, reliability_curve
+from twoheads.report import (
+    ComparisonDisplay,
+    ConfusionDisplay,
+    LearningCurveDisplay,
+    ReliabilityDisplay,
+    TemperatureDisplay,
+)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = problem(200, ["a", "b", "c"])
+    return th.ProbabilityLabelCombiner().fit(X[:100], y[:100]), X[100:], y[100:]
+
+
+@pytest.fixture
+def ax():
+    return Figure().add_subplot()
+
+
+def test_comparison(fitted, ax):
+    display = ComparisonDisplay.from_estimator(*fitted, n_bootstrap=50).plot(ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["combination", "model", "human"]
+    found = compare(*fitted, n_bootstrap=50)
+    points = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    assert points == pytest.approx(
+        [100 * getattr(found, name).error.value for name in ("combination", "model", "human")]
+    )
+
+
+def test_reliability(fitted, ax):
+    team, X, y = fitted
+    display = ReliabilityDisplay.from_estimator(team, X, y, name="calibrated_model", n_bins=5).plot(ax)
+    assert len(display.accuracy) == 5
+    proba = team.predict_proba(X)
+    curve = reliability_curve(y, proba, classes=team.classes_, n_bins=5)
+    display = ReliabilityDisplay.from_estimator(team, X, y, n_bins=5).plot()
+    np.testing.assert_array_equal(display.accuracy, curve.accuracy)
+    direct = ReliabilityDisplay.from_predictions(y, proba, classes=team.classes_, n_bins=5)
+    np.testing.assert_array_equal(direct.mean_confidence, curve.mean_confidence)
+    labels = th.LabelLabelCombiner().fit(X, y)
+    with pytest.raises(ValueError, match="LabelLabelCombiner does not calibrate its model"):
+        ReliabilityDisplay.from_estimator(labels, X, y, name="calibrated_model")
+
+
+def test_confusion(fitted, ax):
+    ConfusionDisplay.from_estimator(fitted[0]).plot(ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("the human says", "the truth")
+    counted = ConfusionDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"])
+    np.testing.assert_array_equal(counted.human_given_true, [[0.5, 0.0], [0.5, 1.0]])
+    text = {(t.get_position(), t.get_text()) for t in counted.plot().ax_.texts}
+    assert ((1, 0), "50") in text  # the truth on the rows: of the items that are a, half are called b
+    many = ConfusionDisplay(np.eye(40), np.arange(40)).plot()
+    assert many.ax_.get_ylabel() == "human right, %"
+
+
+def test_learning_curve(fitted, ax):
+    display = LearningCurveDisplay.from_estimator(*fitted, sizes=[5, 40], n_repeats=2).plot(ax)
+    curve = learning_curve(*fitted, sizes=[5, 40], n_repeats=2)
+    np.testing.assert_array_equal(display.error, [score.value for score in curve.error])
+    assert display.ax_.get_xscale() == "log"
+    LearningCurveDisplay([5], [0.1], low=[0.0], high=[0.2], partners={"human": 0.2}).plot()
+
+
+def test_temperature(fitted, ax):
+    display = TemperatureDisplay.from_estimator(fitted[0]).plot(ax)
+    peak = ax.lines[1].get_xdata()[np.argmax(ax.lines[1].get_ydata())]
+    assert peak == pytest.approx(display.log_temperature, abs=0.05)
+    held = th.ProbabilityLabelCombiner(calibrator=th.TemperatureScaling(estimate="likelihood")).fit(*fitted[1:])
+    TemperatureDisplay.from_estimator(held).plot()
+    assert TemperatureDisplay(0.3, None).plot().ax_.get_legend() is not None
+
+
+def test_a_dollar_sign_is_no_formula(ax):
+    display = ConfusionDisplay(np.eye(2), ["$x^", "b"]).plot(ax)
+    display.figure_.canvas.draw()

@@ -1,0 +1,160 @@
+"""The page: well-formed, self-contained, escaped, with every section."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import twoheads as th
+from report.made import EVIL, problem
+from twoheads.errors import MissingExtra
+from twoheads.report import page, summary, write_report
+from twoheads.report.page import SECTIONS
+
+VOID = {"meta", "br", "img", "link", "hr", "input"}
+
+
+class Walk(HTMLParser):
+    """Tags that open and close, ids, headings and links."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.ids, self.tags, self.links, self.levels = [], [], [], set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.add(tag)
+        if "id" in given:
+            self.ids.append(given["id"])
+        for name in ("href", "aria-labelledby"):
+            for target in (given.get(name) or "").split():
+                self.links.append(target.removeprefix("#"))
+        if re.fullmatch(r"h\d", tag):
+            self.levels.append(int(tag[1]))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append((tag, self.getpos()))
+
+
+def check(text):
+    walk = Walk(text)
+    assert walk.wrong == []
+    assert walk.open == []
+    assert len(walk.ids) == len(set(walk.ids))
+    assert [link for link in walk.links if link not in walk.ids] == []
+    assert walk.levels[0] == 1
+    assert all(after - before <= 1 for before, after in zip(walk.levels, walk.levels[1:], strict=False))
+    assert {"header", "main", "nav", "footer"} <= walk.tags
+    assert [name for name in SECTIONS if name.replace("_", "-") not in walk.ids] == []
+    assert not re.search(r"https?://|//[a-z]|@import|<script|<link|javascript:", re.sub(r"<title.*?</title>", "", text))
+    assert len(text.encode()) < 3_000_000
+    return walk
+
+
+@pytest.fixture(scope="module")
+def evil():
+    X, y = problem(150, EVIL, seed=1)
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    found = summary(
+        team, X, y, fitted_on_same=True, n_bootstrap=50, title="<b>bold</b>", date="1 May", source={"a": "<i>"}
+    )
+    return found, page(found)
+
+
+def test_it_is_well_formed_and_self_contained_and_has_every_section(evil):
+    _, text = evil
+    walk = check(text)
+    assert text.startswith('<!DOCTYPE html>\n<html lang="en">')
+    assert "svg" in walk.tags
+
+
+def test_class_names_are_escaped(evil):
+    _, text = evil
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "猫 &amp; " in text
+    assert "&lt;b&gt;bold&lt;/b&gt;" in text
+    assert "<b>bold" not in text
+    assert "$x_1$" in text  # no formula
+
+
+def test_the_headline_and_the_numbers_are_those_of_the_summary(evil):
+    found, text = evil
+    plain = text.replace("\u00a0", " ")
+    assert f"<h1>{found['headline']}</h1>" in unescape(plain)
+    for name in ("human", "model", "combination"):
+        assert f"{100 * found['comparison'][name]['error']['value']:.1f} %" in plain
+    assert "1 May" in text
+
+
+def test_figures_have_text_alternatives_and_take_the_pages_colours(evil):
+    _, text = evil
+    figures = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
+    assert len(figures) == 6
+    for figure in figures:
+        assert 'role="img"' in figure
+        assert re.search(r"<title id=[^>]+>[^<]+</title><desc id=[^>]+>[^<]+</desc>", figure)
+        assert not re.search(r"#(?:d55e00|0072b2|009e73|1b1d1f|60656b|d8dadd)", figure)
+        assert "var(--ink)" in figure
+
+
+def test_the_same_numbers_give_the_same_page(evil):
+    found, text = evil
+    assert page(found) == text
+
+
+@pytest.mark.parametrize("case", ["none", "one", "two", "many", "people", "labels", "recommended"])
+def test_pages_of_all_kinds(case):
+    classes = [f"class {at}" for at in range(500)] if case == "many" else ["no", "yes"]
+    n = {"one": 1, "many": 600}.get(case, 60)
+    X, y = problem(n, classes, people=3 if case == "people" else 1, strength=4 if case == "many" else 1.5)
+    made = {"labels": th.LabelLabelCombiner()}
+    if case == "recommended":
+        made[case] = th.recommended()
+    team = made.get(case, th.ProbabilityLabelCombiner()).fit(X, None if case == "none" else y)
+    found = summary(team, X, None if case == "none" else y, n_bootstrap=20)
+    text = page(found)
+    check(text)
+    assert found["headline"] in unescape(text).replace("\u00a0", " ")
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    X, y = problem(30, ["a", "b"])
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    target = tmp_path / "report.html"
+    found = write_report(target, team, X, y, n_bootstrap=20)
+    assert target.read_text(encoding="utf-8") == page(found)
+    target.write_text("before", encoding="utf-8")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_report(target, team, X, y, n_bootstrap=20)
+    assert target.read_text(encoding="utf-8") == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_missing_package_says_what_to_install(monkeypatch):
+    from twoheads.report import page as module
+    from twoheads.report.displays import ConfusionDisplay
+
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(
+        MissingExtra, match=r"a figure needs matplotlib; install it with: pip install 'twoheads\[cli\]'"
+    ):
+        ConfusionDisplay(np.eye(2), ["a", "b"]).plot()
+    home = __import__("sys").modules["twoheads.report.page"]
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    home._environment.cache_clear()
+    with pytest.raises(MissingExtra, match="a report needs jinja2"):
+        module({})
+    home._environment.cache_clear()

@@ -1,0 +1,243 @@
+"""The numbers of a report, against the same numbers by other means."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import twoheads as th
+from report.made import problem
+from twoheads.evaluation import check_accuracy_bound, compare, cross_validated, expected_calibration_error, predictions
+from twoheads.report import summary
+
+SECTIONS = [
+    "comparison",
+    "exchange",
+    "reliability",
+    "confusion",
+    "temperature",
+    "learning_curve",
+    "independence",
+    "accuracy_bound",
+    "items",
+    "method",
+]
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y = problem(500, ["cat", "dog", "eel"])
+    team = th.ProbabilityLabelCombiner().fit(X[:200], y[:200])
+    return team, X[200:], y[200:], summary(team, X[200:], y[200:], n_bootstrap=200)
+
+
+def test_it_is_json_and_has_every_section(judged):
+    *_, found = judged
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [name for name in SECTIONS if not found[name]["available"]] == []
+    assert all(found[name]["words"] for name in SECTIONS if name != "comparison")
+
+
+def test_the_comparison_is_that_of_evaluation(judged):
+    team, X, y, found = judged
+    direct = compare(team, X, y, n_bootstrap=200).as_dict()
+    assert found["headline"] == direct["headline"]
+    assert found["comparison"]["combination"] == direct["combination"]
+    assert found["exchange"]["human"] == direct["human_exchange"]
+
+
+def test_reliability_is_behind_the_calibration_error(judged):
+    team, X, y, found = judged
+    curve = found["reliability"]["curves"]["combination"]
+    gap = np.abs(np.subtract(curve["mean_confidence"], curve["accuracy"]))
+    n_bins = found["reliability"]["n_bins"]
+    expected = expected_calibration_error(y, team.predict_proba(X), classes=team.classes_, n_bins=n_bins)
+    assert np.average(gap, weights=curve["weight"]) == pytest.approx(expected)
+    proba = X[[f"p_{name}" for name in team.classes_]].to_numpy()
+    over = proba.max(axis=1).mean() - np.mean(team.classes_[proba.argmax(axis=1)] == y)
+    assert found["reliability"]["overconfidence"]["model"] == pytest.approx(over)
+
+
+def test_confusion_counts_and_intervals(judged):
+    team, *_, found = judged
+    counts = team.confusion_.counts_[0]
+    for at, entry in enumerate(found["confusion"]["classes"]):
+        right, seen = counts[at, at], counts[:, at].sum()
+        assert (entry["n_right"], entry["n_seen"]) == (right, seen)
+        interval = beta.ppf([0.025, 0.975], right + 0.5, seen - right + 0.5)
+        assert [entry["low"], entry["high"]] == pytest.approx(interval.tolist())
+        assert entry["used"] == team.confusion_.human_given_true_[at, at]
+    first = found["confusion"]["pairs"][0]
+    wrong = counts - np.diag(np.diag(counts))
+    assert first["count"] == wrong.max()
+    classes = team.classes_.tolist()
+    assert wrong[classes.index(first["said"]), classes.index(first["truth"])] == wrong.max()
+    assert found["confusion"]["estimated"] == "no"
+
+
+def test_temperature_has_the_interval_of_its_posterior(judged):
+    team, *_, found = judged
+    section, calibrator = found["temperature"], team.calibrator_
+    assert section["temperature"] == calibrator.temperature_
+    assert section["low"] == pytest.approx(
+        calibrator.temperature_ * np.exp(-1.96 * calibrator.log_temperature_sd_), rel=1e-4
+    )
+    assert section["low"] < section["temperature"] < section["high"]
+
+
+def test_the_bound_is_theorem_1(judged):
+    team, X, y, found = judged
+    check = check_accuracy_bound(
+        predictions(team, X).calibrated_proba,
+        team.confusion_.human_given_true_,
+        X["human"].to_numpy(),
+        y,
+        stronger=True,
+        classes=team.classes_,
+    )
+    assert found["accuracy_bound"]["bound"] == check.bound <= found["accuracy_bound"]["product_accuracy"]
+    assert found["accuracy_bound"]["accuracy"] == np.mean(team.predict(X) == y)
+
+
+def test_items_to_look_at_first(judged):
+    team, X, y, found = judged
+    proba = team.predict_proba(X)
+    least = np.argsort(proba.max(axis=1), kind="stable")[:10]
+    listed = found["items"]["least_sure"]
+    assert [entry["item"] for entry in listed] == X["item"].to_numpy()[least].tolist()
+    for entry, row in zip(listed, least, strict=True):
+        second = np.sort(proba[row])[-2]
+        assert sum(part["log_odds"] for part in entry["parts"]) == pytest.approx(np.log(entry["confidence"] / second))
+        assert entry["truth"] == y[row]
+        assert {part["kind"] for part in entry["parts"]} <= {"human", "model"}
+    apart = found["items"]["disagreements"]
+    assert all(entry["human"] != entry["model"] for entry in apart)
+    model = X[[f"p_{name}" for name in team.classes_]].to_numpy()
+    assert found["items"]["n_disagreements"] == np.sum(team.classes_[model.argmax(axis=1)] != X["human"])
+    sure = [entry["model_confidence"] for entry in apart]
+    assert sure == sorted(sure, reverse=True)  # a temperature keeps the order of two classes only; here it does
+
+
+def test_the_method_and_every_setting(judged):
+    team, *_, found = judged
+    settings = found["method"]["settings"]
+    assert found["method"]["name"] == "ProbabilityLabelCombiner"
+    assert set(team.get_params()) <= set(settings)
+    assert settings["calibrator"] == "TemperatureScaling (default)"
+    assert settings["calibrator__log_temperature_mean"] == 0.5
+    assert found["method"]["versions"]["numpy"] == np.__version__
+    assert found["method"]["learnt_from"] == {"n_labelled": 200, "n_unlabelled": 0}
+
+
+def test_the_table_it_was_fitted_on_is_cross_validated():
+    X, y = problem(80, ["a", "b"], seed=1)
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    found = summary(team, X, y, fitted_on_same=True, n_bootstrap=100)
+    assert found["data"]["how"] == "5-fold cross-validation"
+    out_of_fold = cross_validated(team, X, y)
+    expected = np.mean(out_of_fold.combined_label != out_of_fold.true_label)
+    assert found["comparison"]["combination"]["error"]["value"] == expected
+    assert "cross-validation" in found["notes"][0]
+
+
+def test_without_truth_it_says_so():
+    X, _ = problem(100, ["a", "b"], seed=2)
+    found = summary(th.ProbabilityLabelCombiner().fit(X), X, n_bootstrap=100)
+    assert found["headline"].startswith("No truth is known for these 100 items")
+    without = [name for name in SECTIONS if not found[name]["available"]]
+    assert without == ["comparison", "exchange", "reliability", "learning_curve", "independence", "accuracy_bound"]
+    assert found["exchange"]["words"] == "This needs items of known truth, and there are none here."
+    assert found["comparison"]["without_truth"]["agreement"]["value"] > 0.5
+    assert found["confusion"]["estimated"] == "wholly"
+    assert found["confusion"]["words"].startswith("No truth was known: the counts here are the team's own estimates.")
+
+
+def test_truth_for_a_single_item():
+    X, y = problem(50, ["a", "b"], seed=3)
+    single = np.array([y[0], *[None] * 49], dtype=object)
+    team = th.ProbabilityLabelCombiner().fit(X, single)
+    found = summary(team, X, single, fitted_on_same=True, n_bootstrap=50)
+    assert found["headline"] == (
+        "The truth is known for 1 of 50 items, which the team has learnt: nobody's error can be measured yet. "
+        "Say the truth of more items, or judge the team on others."
+    )
+    judged = summary(team, X, single, n_bootstrap=50)
+    assert judged["comparison"]["n_items"] == 1
+    assert judged["comparison"]["combination"]["log_loss"]["low"] is None
+    assert not judged["independence"]["available"]
+
+
+def test_one_item():
+    X, y = problem(1, ["a", "b"])
+    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, n_bootstrap=50)
+    assert len(found["items"]["least_sure"]) == 1
+    assert found["learning_curve"]["words"] == "A learning curve needs at least 8 items of known truth; there are 1."
+
+
+def test_many_classes_are_told_without_their_matrix():
+    X, y = problem(400, [f"c{at:03}" for at in range(100)], strength=3)
+    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, fitted_on_same=True, n_bootstrap=50)
+    assert found["confusion"]["human_given_true"] is None
+    assert len(found["confusion"]["classes"]) == 100
+    assert len(found["confusion"]["pairs"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("team", "missing"),
+    [
+        (th.LabelLabelCombiner(), {"temperature", "accuracy_bound"}),
+        (th.LogisticCombiner(), {"confusion", "temperature", "accuracy_bound"}),
+        (th.ProbabilityLabelCombiner(calibrator=th.VectorScaling()), {"temperature"}),
+    ],
+    ids=["labels", "logistic", "vector"],
+)
+def test_sections_a_method_has_no_numbers_for_are_left_out(team, missing):
+    X, y = problem(100, ["a", "b"], seed=4)
+    found = summary(team.fit(X[:40], y[:40]), X[40:], y[40:], n_bootstrap=50)
+    assert {name for name in SECTIONS if not found[name]["available"]} == missing
+    assert found["items"]["explained"] == hasattr(team, "explain")
+
+
+def test_several_people():
+    X, y = problem(120, ["a", "b"], people=3)
+    team = th.ProbabilityLabelCombiner().fit(X[:60], y[:60])
+    found = summary(team, X[60:], y[60:], n_bootstrap=50)
+    assert found["data"]["n_people"] == 3
+    assert found["accuracy_bound"]["words"] == (
+        "The theorem is about one person and one model; here are several people."
+    )
+    assert found["confusion"]["words"].startswith("The 3 people, taken together, name")
+    for entry in found["items"]["least_sure"]:
+        row = X.iloc[60 + entry["row"]]
+        said = [row[f"human_p{person}"] for person in range(3) if isinstance(row[f"human_p{person}"], str)]
+        assert entry["n_answers"] == len(said)
+        assert entry["tied"] == (len(said) == 2 and said[0] != said[1])
+
+
+def test_the_correction_for_dependence_is_a_part_of_its_own():
+    X, y = problem(80, ["a", "b"])
+    found = summary(th.recommended().fit(X[:40], y[:40]), X[40:], y[40:], n_bootstrap=50)
+    assert found["items"]["corrected"]
+    assert {part["kind"] for part in found["items"]["least_sure"][0]["parts"]} == {"human", "model", "other"}
+
+
+def test_partners_who_err_together_are_told():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    wrong = rng.random(400) < 0.3
+    said = np.where(wrong, 1 - y, y)
+    proba = np.where(np.arange(2) == said[:, None], 0.8, 0.2)
+    X = np.column_stack([said, proba])
+    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, n_bootstrap=50)
+    assert found["independence"]["p_value"] < 0.01
+    assert found["independence"]["both_wrong"] == np.mean(wrong)
+    assert found["independence"]["words"].startswith("Human and model tend to err on the same items (p = 0.002)")
+
+
+def test_importing_the_package_loads_no_matplotlib():
+    import subprocess
+
+    code = "import sys, twoheads, twoheads.report; sys.exit('matplotlib' in sys.modules or 'jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
