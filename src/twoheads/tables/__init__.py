@@ -1,0 +1,64 @@
+"""Tables in and out: CSV, Parquet and JSON lines, whole or in blocks, and the formats of neighbouring projects.
+
+>>> from twoheads import tables
+>>> table = tables.scan("scores.csv")  # doctest: +SKIP
+>>> X, y = table.read()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twoheads.tables.fingerprints import fingerprint
+    from twoheads.tables.neighbours.cleanlab import from_cleanlab, to_cleanlab
+    from twoheads.tables.neighbours.crowd_kit import from_crowd_kit, to_crowd_kit
+    from twoheads.tables.neighbours.label_studio import from_label_studio, to_label_studio
+    from twoheads.tables.scanning import scan
+    from twoheads.tables.table import Table
+    from twoheads.tables.verdicts import verdicts
+    from twoheads.tables.writing import CannotWrite, write
+
+# Where each public name lives. It is imported when first asked for: neighbours' formats need neither DuckDB nor Arrow.
+_HOME_OF = {
+    "CannotWrite": "writing",
+    "Table": "table",
+    "fingerprint": "fingerprints",
+    "from_cleanlab": "neighbours.cleanlab",
+    "from_crowd_kit": "neighbours.crowd_kit",
+    "from_label_studio": "neighbours.label_studio",
+    "scan": "scanning",
+    "to_cleanlab": "neighbours.cleanlab",
+    "to_crowd_kit": "neighbours.crowd_kit",
+    "to_label_studio": "neighbours.label_studio",
+    "verdicts": "verdicts",
+    "write": "writing",
+}
+
+__all__ = [
+    "CannotWrite",
+    "Table",
+    "fingerprint",
+    "from_cleanlab",
+    "from_crowd_kit",
+    "from_label_studio",
+    "scan",
+    "to_cleanlab",
+    "to_crowd_kit",
+    "to_label_studio",
+    "verdicts",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'twoheads.tables' has no attribute {name!r}")
+    value = getattr(import_module(f"twoheads.tables.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

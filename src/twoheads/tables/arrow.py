@@ -1,0 +1,84 @@
+"""The packages that read and write tables, or a word on how to install them."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from twoheads.errors import MissingExtra
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+except ImportError:
+    raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
+
+__all__ = ["connect", "connected", "feed", "interruptible", "pa", "pc", "pq", "quoted"]
+
+#: What DuckDB may hold in memory before it spills to disk.
+MEMORY_LIMIT = "1GB"
+
+
+def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, folder: str | None = None) -> Any:
+    """A DuckDB connection that fetches nothing from outside, prints nothing, keeps rows in order and spills to disk."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("duckdb", "cli", "Reading CSV and JSON lines, and joining tables,") from None
+    connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
+    connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
+    connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
+    connection.execute(f"SET temp_directory = {quoted(folder or tempfile.gettempdir())}")
+    return connection
+
+
+@contextlib.contextmanager
+def connected(memory_limit: str = MEMORY_LIMIT) -> Iterator[Any]:
+    """A connection that is closed at the end."""
+    connection = connect(memory_limit=memory_limit)
+    try:
+        with interruptible():
+            yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C inside DuckDB, which calls it a RuntimeError, as Ctrl-C."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "Query interrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def feed(connection: Any, sql: str, schema: Any, batches: Iterable[Any]) -> Any:
+    """Run SQL that reads record batches as the table ``fed``; what goes wrong in making them comes out as it is."""
+    trouble: list[BaseException] = []
+
+    def guarded() -> Iterator[Any]:
+        try:
+            yield from batches
+        except BaseException as error:
+            trouble.append(error)
+            raise
+
+    connection.register("fed", pa.RecordBatchReader.from_batches(schema, guarded()))
+    try:
+        return connection.execute(sql).fetchall()
+    except Exception:
+        if trouble:
+            raise trouble[0] from None
+        raise
+    finally:
+        connection.unregister("fed")
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"

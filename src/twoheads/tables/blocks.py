@@ -1,0 +1,113 @@
+"""Arrow batches as blocks of NumPy arrays, without a loop over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.tables.arrow import pa
+from twoheads.tables.ids import as_text
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Consecutive rows as record batches with the same columns, whose types may differ from file to file."""
+
+    batches: list[Any]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches))
+
+    def column(self, name: str) -> list[Any]:
+        """A column as Arrow arrays, one after the other."""
+        return [batch.column(name) for batch in self.batches]
+
+    def ids(self) -> list[Any]:
+        """The first column."""
+        return [batch.column(0) for batch in self.batches]
+
+    def value(self, name: str, row: int) -> Any:
+        """One value."""
+        for chunk in self.column(name):
+            if row < len(chunk):
+                return chunk[row].as_py()
+            row -= len(chunk)
+        raise IndexError(row)
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Rows]:
+    """Record batches of any size as blocks of ``rows`` rows, the last perhaps fewer; nothing is copied."""
+    held: list[Any] = []
+    n_held = 0
+    for batch in batches:
+        while n_held + len(batch) >= rows:
+            cut = rows - n_held
+            yield Rows([*held, batch.slice(0, cut)])
+            batch = batch.slice(cut)
+            held, n_held = [], 0
+        if len(batch):
+            held.append(batch)
+            n_held += len(batch)
+    if held:
+        yield Rows(held)
+
+
+def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
+    """Columns of numbers side by side, (n_rows, n_names), column after column in memory; gaps are NaN.
+
+    In single precision where all are.
+    """
+    columns = [block.column(name) for name in names]
+    single = all(chunk.type == pa.float32() for column in columns for chunk in column)
+    out = np.empty((len(block), len(names)), dtype=np.float32 if single else np.float64, order="F")
+    for at, column in enumerate(columns):
+        start = 0
+        for chunk in column:
+            out[start : start + len(chunk), at] = chunk.to_numpy(zero_copy_only=False)
+            start += len(chunk)
+    return out
+
+
+def wide_answers(codes: Sequence[Codes], n_classes: int, n_items: int) -> Answers:
+    """The answers of several people, one array of class codes each."""
+    if not codes:
+        return Answers(np.full(n_items, MISSING))
+    if len(codes) == 1:
+        return Answers(codes[0])
+    table = np.stack(codes, axis=1)
+    item, person = np.nonzero(table != MISSING)
+    return grouped_answers(item, person * n_classes + table[item, person], 0, n_items)
+
+
+def grouped_answers(item: Codes, column: Codes, start: int, end: int) -> Answers:
+    """Answers that are sorted by item, then by column, of the items from ``start`` to ``end``."""
+    per_item = np.bincount(item - start, minlength=end - start)
+    if per_item.max(initial=0) <= 1:
+        return Answers(rows_of(item, column, start, end))
+    return Answers(column, np.concatenate([[0], np.cumsum(per_item)]))
+
+
+def rows_of(item: Codes, value: Codes, start: int, end: int) -> Codes:
+    """One value per item from ``start`` to ``end``, MISSING where there is none."""
+    out = np.full(end - start, MISSING)
+    out[item - start] = value
+    return out
+
+
+def without_model(ids: Any, item: str | None, labels: Sequence[str], numbers: Sequence[str]) -> Any:
+    """Items that have only ids, as a record batch whose labels and numbers are gaps."""
+    columns = {item or "id": ids} | dict.fromkeys(labels, pa.nulls(len(ids), pa.string()))
+    return pa.record_batch(columns | dict.fromkeys(numbers, pa.nulls(len(ids), pa.float32())))
+
+
+def with_ids(batch: Any, kind: Any) -> Any:
+    """A record batch whose first column, the ids, has the given type."""
+    if kind is None or batch.schema.field(0).type == kind:
+        return batch
+    return pa.RecordBatch.from_arrays([as_text(batch.column(0)), *batch.columns[1:]], names=batch.schema.names)

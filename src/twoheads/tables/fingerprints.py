@@ -1,0 +1,91 @@
+"""What tells a table again: a number that the same rows give in any order, in any file, in blocks of any size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import MISSING
+from twoheads.labels import label_text
+from twoheads.observations import Observations
+
+_Words = NDArray[np.uint64]
+
+
+def fingerprint(observations: Observations | Iterable[Observations]) -> str:
+    """A short text that recognises the same observations again.
+
+    Each item is hashed from its answers (who said what) and the bits of its probabilities; the hashes are added up, so
+    that neither the order of rows nor the size of blocks matters. The arithmetic is this package's own: it gives the
+    same text on every machine and under every version of the libraries that read files. Ids and truth do not enter: a
+    table is the same after someone has numbered its rows anew or filled in more truth.
+
+    Parameters
+    ----------
+    observations : Observations, or several
+        One, or the blocks of one table.
+
+    Examples
+    --------
+    >>> seen = Observations.from_arrays([0, 1, 1], [[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
+    >>> fingerprint(seen) == fingerprint([seen[1:], seen[:1]])
+    True
+    >>> fingerprint(seen) == fingerprint(seen[:2])
+    False
+    """
+    blocks = [observations] if isinstance(observations, Observations) else observations
+    total, mixed, n_items, names = 0, 0, 0, ""
+    for seen in blocks:
+        rows = _row_hashes(seen)
+        total = (total + int(rows.sum(dtype=np.uint64))) % 2**64
+        mixed ^= int(np.bitwise_xor.reduce(rows))
+        n_items += len(seen)
+        names = "\0".join([seen.model_scale, *map(label_text, seen.classes.tolist())])
+    return hashlib.sha256(f"{n_items} {total} {mixed} {names}".encode()).hexdigest()[:32]
+
+
+def _row_hashes(seen: Observations) -> _Words:
+    """A hash of each item, (n_items,)."""
+    rows = _answer_hashes(seen)
+    for model, proba in enumerate(seen.model_proba):
+        for at in range(proba.shape[1]):
+            odd = np.uint64(_text_hash(f"{model} {label_text(seen.classes[at].item())}") | 1)
+            column = np.ascontiguousarray(proba[:, at], dtype=np.float64) + 0.0  # makes -0 to 0
+            bits = column.view(np.uint64)
+            blank = np.isnan(column)
+            if blank.any():
+                bits[blank] = 1
+            bits ^= bits >> np.uint64(32)  # short fractions have their bits at the top only
+            bits *= odd
+            bits ^= bits >> np.uint64(29)
+            rows += bits
+    return _stirred(rows)
+
+
+def _answer_hashes(seen: Observations) -> _Words:
+    classes = [label_text(name) for name in seen.classes.tolist()]
+    table = np.array(
+        [_text_hash(f"{person}\0{name}") for person in seen.annotators for name in classes] + [0], dtype=np.uint64
+    )
+    answers: Answers = seen.answers
+    if answers.start is None:
+        return table[np.where(answers.column == MISSING, len(table) - 1, answers.column)]
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(table[answers.column], dtype=np.uint64)])
+    return np.asarray(sums[answers.start[1:]] - sums[answers.start[:-1]])
+
+
+def _stirred(words: _Words) -> _Words:
+    """Every bit of the outcome depends on every bit of the word (the finish of MurmurHash3)."""
+    for shift, odd in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+        words ^= words >> np.uint64(shift)
+        words *= np.uint64(odd)
+    words ^= words >> np.uint64(33)
+    return words
+
+
+def _text_hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,1 @@
+"""The shapes in which neighbouring projects hold answers and probabilities, in and out; one project per file."""

@@ -1,0 +1,78 @@
+"""A source: the files of one table, as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from twoheads.errors import InvalidObservations
+from twoheads.tables.arrow import pa
+from twoheads.tables.csv_files import CsvFile
+from twoheads.tables.files import find_files, format_of
+from twoheads.tables.formats import DataFile, Wanted
+from twoheads.tables.json_files import JsonFile
+from twoheads.tables.parquet_files import ParquetFile
+
+_READERS: dict[str, type[DataFile]] = {"csv": CsvFile, "json": JsonFile, "parquet": ParquetFile}
+
+
+class Source:
+    """The rows of one or several files with the same columns, one after the other.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, a folder or a pattern.
+    argument : str
+        What the table is called in messages.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], argument: str) -> None:
+        self.name, self.argument = os.fspath(path), argument
+        self.files = [_READERS[format_of(file)](file) for file in find_files(path, argument)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the first file."""
+        return self.files[0].columns
+
+    @property
+    def typed(self) -> bool:
+        """Whether columns have types of their own; in CSV they have not."""
+        return self.files[0].typed
+
+    def kinds_of(self, columns: Iterable[str]) -> list[Any]:
+        """The Arrow types of some columns in each file; none where files have no types."""
+        return [file.type_of(name) for name in columns for file in self.files] if self.typed else []
+
+    def type_of(self, column: str) -> Any:
+        """The Arrow type of a column; text where files differ."""
+        kinds = {file.type_of(column) for file in self.files}
+        return kinds.pop() if len(kinds) == 1 else pa.string()
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are: as Parquet says, else by counting."""
+        return sum(file.count() for file in self.files)
+
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
+        """Record batches in the order of the files and of their rows."""
+        for file in self.files:
+            yield from file.batches(wanted, rows)
+
+    def where(self, row: int) -> str:
+        """Where the row with this number, counted from 0 over all files, stands: ``row 3 of scores.csv``."""
+        for file in self.files[:-1]:
+            n_rows = file.count()
+            if row < n_rows:
+                return f"row {row + 1} of {file.path}"
+            row -= n_rows
+        return f"row {row + 1} of {self.files[-1].path}"
+
+    def need_rows(self) -> InvalidObservations:
+        """What to say of a table without any row."""
+        return InvalidObservations(
+            f"{self.name} must have at least one row; it has column names and no row below them."
+        )

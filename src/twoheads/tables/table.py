@@ -1,0 +1,248 @@
+"""A table of people's answers and a model's rows, read whole or in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.observations import Observations
+from twoheads.reading import Parts
+from twoheads.tables.arrow import pa
+from twoheads.tables.blocks import (
+    Rows,
+    gathered,
+    grouped_answers,
+    rows_of,
+    stacked,
+    wide_answers,
+    with_ids,
+    without_model,
+)
+from twoheads.tables.coding import UNKNOWN, Coder, classes_of, labels_of
+from twoheads.tables.fingerprints import fingerprint
+from twoheads.tables.formats import Wanted
+from twoheads.tables.ids import IdCheck, as_items
+from twoheads.tables.joining import Join
+from twoheads.tables.messages import located, no_class
+from twoheads.tables.roles import Roles, missing
+from twoheads.tables.sources import Source
+
+#: Probabilities in a block where nobody says how many rows it should have: about 8 MB.
+BLOCK_NUMBERS = 1 << 20
+
+
+class Table:
+    """A table on disk, looked at and not yet read. Made by `scan`.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns that are there.
+    item_name : str
+        The column of ids, ``item`` where there is none; ids are then row numbers from 1.
+    model_scale : str
+        What the model's columns hold.
+    """
+
+    def __init__(
+        self,
+        source: Source | None,
+        roles: Roles,
+        join: Join | None,
+        *,
+        model_scale: str,
+        classes: NDArray[Any] | None = None,
+        remarks: tuple[str, ...] = (),
+    ) -> None:
+        self._source, self._roles, self._join = source, roles, join
+        self._given_classes, self._remarks = classes, remarks
+        self.model_scale = model_scale
+        self.columns: tuple[str, ...] = source.columns if source else ()
+        self.item_name = roles.item or (join.answers.item if join and join.answers and not source else "item")
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many items there are: as Parquet says, else by counting; joined where tables are separate."""
+        if self._join:
+            return self._join.result.n_items
+        assert self._source
+        return self._source.n_rows
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted, as scikit-learn sorts labels."""
+        if self._given_classes is not None:
+            return self._given_classes
+        names = list(self._roles.classes) or (list(self._join.result.classes) if self._join else [])
+        columns = [self._roles.truth] if self._roles.truth else []
+        kinds = self._source.kinds_of([*columns, *self._roles.people.values()]) if self._source else []
+        for table in (self._join.truth, self._join.answers) if self._join else ():
+            kinds += table.kinds() if table else []
+        return classes_of(names, kinds)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The people's names; none where no column holds answers."""
+        if self._join and self._join.answers:
+            return self._join.result.annotators
+        return tuple(self._roles.people)
+
+    @cached_property
+    def has_truth(self) -> bool:
+        """Whether the true class of any item is known."""
+        if not self._has_truth_column:
+            return False
+        if self._join and self._join.truth:
+            return len(self._join.truths().until(self.n_rows)[0]) > 0
+        wanted = Wanted(labels=(self._roles.truth,) if self._roles.truth else (), nothing=self._coder.nothing)
+        assert self._source
+        return any(
+            (self._coder.codes([batch.column(0)]) != MISSING).any() for batch in self._source.batches(wanted, 1 << 17)
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What did not meet where tables are separate, and what was not used, in plain sentences."""
+        return [*self._remarks, *(self._join.result.notes if self._join else ())]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this table again: see `twoheads.tables.fingerprint`. Reads the table once."""
+        return fingerprint(seen for seen, _ in self.blocks(items=False, truth=False))
+
+    @property
+    def item_type(self) -> Any:
+        """The Arrow type of the ids; text where a text file holds them."""
+        kind = self._source.type_of(self._roles.item) if self._source and self._roles.item else None
+        if self._source and kind is None:
+            return pa.int64()
+        if kind is None or (self._join and not self._keeps_ids(kind)):
+            return pa.string()
+        return kind
+
+    def need_people(self) -> None:
+        """Refuse a table without anyone's answers: a misspelt column would be overlooked."""
+        if not self.annotators and self._source:
+            likely = ("human", "human_label", "label", "answer", "annotation", "rater", "reader")
+            what = "a column of a person's answers, called human or human_<name>"
+            raise missing(self.columns, self._source.name, what, "human", likely)
+
+    def check_items(self) -> None:
+        """Refuse blank ids and ids that stand twice, as reading them does; reads nothing else."""
+        if self._join:
+            assert self._join.result
+        elif self._source and self._roles.item:
+            check, start = IdCheck(self._source, self._roles.item), 0
+            for batch in self._source.batches(Wanted(item=self._roles.item), 1 << 17):
+                check.look(batch.column(0), start)
+                start += len(batch)
+
+    def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
+        """The whole table: the observations, and the truth as labels, or None where no column holds it.
+
+        Where an item's truth is not known it is blank, NaN, -1 or None, as the classes' type allows.
+        """
+        return next(self.blocks(1 << 62, items=items, truth=truth))
+
+    def blocks(
+        self, rows: int | None = None, *, items: bool = True, truth: bool = True
+    ) -> Iterator[tuple[Observations, NDArray[Any] | None]]:
+        """The table in blocks of consecutive items, as `read` gives it; memory is bounded by the block.
+
+        Parameters
+        ----------
+        rows : int, optional
+            How many items a block has, the last perhaps fewer; about a million probabilities by default.
+        items : bool
+            Whether ids are read; row numbers from 1 stand for them where not.
+        truth : bool
+            Whether the truth is read.
+        """
+        if rows is not None and rows < 1:
+            raise InvalidParameter(f"rows must be at least 1; it is {rows}.")
+        rows = rows or max(1024, BLOCK_NUMBERS // max(1, len(self._roles.classes)))
+        truth_column = self._roles.truth if truth and not (self._join and self._join.truth) else None
+        labels = (*self._roles.people.values(), *([truth_column] if truth_column else []))
+        wanted = Wanted(
+            self._roles.item if items else None, labels, tuple(self._roles.classes.values()), self._coder.nothing
+        )
+        check = IdCheck(self._source, wanted.item) if self._source and wanted.item and not self._join else None
+        answered = self._join.answered() if self._join and self._join.answers else None
+        truths = self._join.truths() if self._join and self._join.truth and truth else None
+        start = 0
+        for block in gathered(self._batches(wanted, min(rows, 1 << 17)), rows):
+            end = start + len(block)
+            ids = pa.chunked_array(block.ids()) if items and self._has_ids else None
+            if check:
+                check.look(ids, start)
+            codes = None
+            if truth_column:
+                codes = self._codes(block, truth_column, start)
+            elif truths:
+                codes = rows_of(*truths.until(end), start, end)
+            if answered:
+                answers = grouped_answers(*answered.until(end), start, end)
+            else:
+                given = [self._codes(block, name, start) for name in self._roles.people.values()]
+                answers = wide_answers(given, len(self.classes), len(block))
+            proba = (stacked(block, wanted.numbers),) if self._source else ()
+            named = np.arange(start + 1, end + 1) if ids is None else as_items(ids)
+            parts = Parts(self.classes, proba, answers, self.annotators or ("human",), named)
+            with located(partial(self._where, start), partial(self._extent, start, end)):
+                seen = Observations._checked(parts, self.model_scale)
+            yield seen, None if codes is None else labels_of(codes, self.classes)
+            start = end
+        if start == 0:
+            raise (self._source or self._join.answers.source).need_rows()  # type: ignore[union-attr]
+
+    @property
+    def _has_truth_column(self) -> bool:
+        return bool(self._roles.truth or (self._join and self._join.truth))
+
+    @property
+    def _has_ids(self) -> bool:
+        return bool(self._roles.item) or self._source is None
+
+    @cached_property
+    def _coder(self) -> Coder:
+        return Coder(list(self._roles.classes) or list(map(str, self.classes.tolist())))
+
+    def _keeps_ids(self, kind: Any) -> bool:
+        assert self._join
+        joined = self._join.result
+        return bool(joined.n_items == joined.n_model or (pa.types.is_integer(kind) and joined.ids_fit))
+
+    def _batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
+        kind = self.item_type if wanted.item else None
+        for batch in self._source.batches(wanted, rows) if self._source else ():
+            yield with_ids(batch, kind)
+        for batch in self._join.ids_without_model(rows) if self._join else ():
+            ids = batch.column(0)
+            yield without_model(ids.cast(kind) if kind else ids, wanted.item, wanted.labels, wanted.numbers)
+
+    def _codes(self, block: Rows, column: str, start: int) -> Codes:
+        codes = self._coder.codes(block.column(column))
+        if (codes == UNKNOWN).any():
+            off = int((codes == UNKNOWN).argmax())
+            extent = self._extent(start, start + len(codes), int((codes == UNKNOWN).sum()))
+            raise no_class(column, self._where(start, off), block.value(column, off), extent, self._coder.names)
+        return codes
+
+    def _where(self, start: int, row: int) -> str:
+        if self._source and row + start < self._source.n_rows:
+            return self._source.where(start + row)
+        return f"item {start + row + 1}"
+
+    def _extent(self, start: int, end: int, n_off: int) -> str:
+        if start == 0 and end == self.n_rows:
+            return f"{n_off:,} of {end:,} rows are off"
+        return f"{n_off:,} of rows {start + 1:,} to {end:,} are off"

@@ -1,0 +1,48 @@
+"""The outcome as a table: one row per item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twoheads.checks import same_length
+from twoheads.labels import label_text
+from twoheads.observations import Observations
+from twoheads.tables.arrow import pa
+
+
+def verdicts(seen: Observations, proba: ArrayLike, *, item: str = "item", item_type: Any = None) -> Any:
+    """A record batch with the columns ``item``, ``combined_label``, ``confidence`` and one ``p_<class>`` per class.
+
+    Parameters
+    ----------
+    seen : Observations
+        The items, for their ids and the classes.
+    proba : array of shape (n_items, n_classes)
+        The probability of each class; the label is the most probable one, the confidence its probability.
+    item : str
+        What the column of ids is called; `Table.item_name` is what it was called in the input.
+    item_type : Arrow type, optional
+        The type of the ids; `Table.item_type` is what it was in the input.
+
+    Examples
+    --------
+    >>> seen = Observations.from_arrays([0, 1], [[0.5, 0.5], [0.4, 0.6]], classes=["no", "yes"], items=["a", "b"])
+    >>> verdicts(seen, [[0.25, 0.75], [0.5, 0.5]], item="image").to_pylist()[0]
+    {'image': 'a', 'combined_label': 'yes', 'confidence': 0.75, 'p_no': 0.25, 'p_yes': 0.75}
+    """
+    rows = np.asarray(proba, dtype=np.float64)
+    same_length("proba", len(rows), "seen", len(seen))
+    columns = np.ascontiguousarray(rows.T)
+    best = columns.argmax(axis=0)
+    if seen.classes.dtype.kind == "U":
+        label = pa.DictionaryArray.from_arrays(pa.array(best, pa.int32()), pa.array(seen.classes.tolist()))
+    else:
+        label = pa.array(seen.classes[best])
+    names = [f"p_{label_text(name)}" for name in seen.classes.tolist()]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(seen.items, item_type), label, pa.array(columns.max(axis=0)), *map(pa.array, columns)],
+        names=[item, "combined_label", "confidence", *names],
+    )

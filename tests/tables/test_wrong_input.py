@@ -1,0 +1,415 @@
+"""Wrong tables, one by one: each gets one message that says where, what, and what to do."""
+
+import gzip
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from twoheads import InvalidObservations, InvalidParameter
+from twoheads.tables import scan
+
+HEAD = "item,human,p_cat,p_dog,truth\n"
+GOOD = HEAD + "1,cat,.5,.5,dog\n"
+
+
+def message(source, **options):
+    with pytest.raises(InvalidObservations) as caught:
+        scan(source, **options).read()
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+WRONG_TEXTS = {
+    "empty": ("", {}, "t.csv is empty. A table has a row of column names, then one row per item."),
+    "blank lines only": ("\n \n", {}, "t.csv is empty. A table has a row of column names, then one row per item."),
+    "header only": (HEAD, {}, "t.csv must have at least one row; it has column names and no row below them."),
+    "no header": (
+        "0,1,0.5,0.5\n1,1,0.25,0.75\n",
+        {},
+        "t.csv must begin with a line of column names; its first line holds only numbers (0, 1, ...). "
+        "Put names above it: item, human, p_<class>, truth.",
+    ),
+    "no probability columns": (
+        "id,human,score_cat,score_dog\n1,cat,.5,.5\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are id, human, score_cat, "
+        "score_dog. Did you mean the columns 'score_*'? Then say model_columns='score_*' (--model-columns 'score_*').",
+    ),
+    "no numbers at all": (
+        "id,human\n1,cat\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are id, human. "
+        "Say which they are with model_columns (--model-columns), as in 'score_*'.",
+    ),
+    "a pattern that fits nothing": (
+        GOOD,
+        {"model_columns": "q_*"},
+        "t.csv must have one probability column per class, named 'q_*'; its columns are p_cat, p_dog. "
+        "Did you mean the columns 'p_*'? Then say model_columns='p_*' (--model-columns 'p_*').",
+    ),
+    "a pattern without a star": (
+        GOOD,
+        {"model_columns": "p_cat"},
+        "model_columns (--model-columns) must hold one *, which stands for the class, as in 'score_*'; it is 'p_cat'.",
+    ),
+    "a long table as the table": (
+        "task,worker,label\n1,ann,cat\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are task, worker, "
+        "label. It looks "
+        "like a table of answers: give it as answers (--answers) and the model's rows as model (--model).",
+    ),
+    "a single class": (
+        "human,p_cat\ncat,1\n",
+        {},
+        "t.csv must have at least two classes; its only probability column is 'p_cat'. Give one column per class, also "
+        "for the class that means no.",
+    ),
+    "a misspelt option": (
+        GOOD,
+        {"item": "itme"},
+        "t.csv must have the column 'itme' that item (--item) names; its columns are item, human, p_cat, p_dog, truth. "
+        "Did you mean 'item'? Then say item='item' (--item item).",
+    ),
+    "a misspelt person": (
+        "item,Humans,p_cat,p_dog\n1,cat,.5,.5\n",
+        {},
+        "t.csv must have a column of a person's answers, called human or human_<name>; its columns are item, Humans, "
+        "p_cat, p_dog. Did you mean 'Humans'? Then say human='Humans' (--human Humans).",
+    ),
+    "people that are not there": (
+        GOOD,
+        {"human": "reader_*"},
+        "t.csv must have columns named 'reader_*'; its columns are item, human, p_cat, p_dog, truth. "
+        "Say which it is with human (--human).",
+    ),
+    "one person under two names": (
+        "human,human_human,p_cat,p_dog\ncat,cat,.5,.5\n",
+        {},
+        "t.csv must name each person once; 'human' and 'human_human' are one name. Rename one of them.",
+    ),
+    "a truth that is not there": (
+        GOOD,
+        {"truth": "true label"},
+        "t.csv must have the column 'true label' that truth (--truth) names, if it is no file; its columns are item, "
+        "human, p_cat, p_dog, truth. Did you mean 'truth'? Then say truth='truth' (--truth truth).",
+    ),
+    "a column twice": (
+        "item,human,p_cat,p_dog,human\n1,cat,.5,.5,dog\n",
+        {},
+        "t.csv must have each column once; 'human' stands 2 times (columns 2 and 5). Drop or rename the copies.",
+    ),
+    "text among probabilities": (
+        GOOD + "2,cat,oops,.5,\n3,cat,.5,.5,\n4,cat,.5,1/2,\n",
+        {},
+        "column 'p_cat' must hold numbers; row 2 of t.csv has 'oops' (2 of 4 rows are off). Correct those entries, or "
+        "leave the whole row of probabilities blank where the model said nothing.",
+    ),
+    "rows that do not sum to 1": (
+        GOOD + "2,cat,.9,.5,\n",
+        {},
+        "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). Divide each "
+        "row by its sum, or, if these are logits, say model_scale='logit' (--model-scale logit).",
+    ),
+    "percentages": (
+        HEAD + "1,cat,40,60,\n",
+        {},
+        "the model's columns must sum to 1 in every row; row 1 of t.csv sums to 100 (1 of 1 rows are off). "
+        "These look like percentages: divide by 100.",
+    ),
+    "logits": (
+        GOOD + "2,cat,-3.5,2,\n",
+        {},
+        "the model's columns must not be negative; row 2 of t.csv has -3.5 (1 of 2 rows are off). If these "
+        "are logits or "
+        "log-probabilities, say model_scale='logit' (--model-scale logit) or model_scale='log' (--model-scale log).",
+    ),
+    "infinite": (
+        GOOD + "2,cat,inf,0,\n",
+        {},
+        "the model's columns must be finite; row 2 of t.csv has inf (1 of 2 rows are off). "
+        "Leave the whole row blank (NaN) where the model said nothing.",
+    ),
+    "half a row": (
+        GOOD + "2,cat,,0.5,\n",
+        {},
+        "the model's columns must be finite; row 2 of t.csv has nan (1 of 2 rows are off). "
+        "Leave the whole row blank (NaN) where the model said nothing.",
+    ),
+    "an unknown answer": (
+        GOOD + "2,Cat,.5,.5,\n3,cta,.5,.5,\n",
+        {},
+        "column 'human' must hold classes; row 2 of t.csv has 'Cat' (2 of 3 rows are off), and the classes are 'cat', "
+        "'dog'. Did you mean 'cat'?",
+    ),
+    "an unknown truth": (
+        GOOD + "2,cat,.5,.5,zebra\n",
+        {},
+        "column 'truth' must hold classes; row 2 of t.csv has 'zebra' (1 of 2 rows are off), and the classes "
+        "are 'cat', "
+        "'dog'. Correct those labels, or leave them blank where they are not known.",
+    ),
+    "an item twice": (
+        GOOD + "2,cat,.5,.5,\n1,cat,.5,.5,\n1,cat,.5,.5,\n",
+        {},
+        "t.csv must have one row per item; item '1' of column 'item' has 3 (2 of 4 rows are repeats). "
+        "Keep one row of each item.",
+    ),
+    "an item of several models": (
+        "item,model,human,p_a,p_b\n1,x,a,.5,.5\n1,y,a,.5,.5\n",
+        {},
+        "t.csv must have one row per item; item '1' of column 'item' has 2 (1 of 2 rows are repeats). "
+        "Keep one row of each item. It has a column 'model': keep the rows of one model.",
+    ),
+    "an item without a name": (
+        GOOD + " ,cat,.5,.5,\n",
+        {},
+        "column 'item' must name the item in every row; row 2 of t.csv is blank. Name it, or drop the row.",
+    ),
+    "a row without anything": (
+        GOOD + "2,,,,dog\n",
+        {},
+        "every item needs a model row or an answer; row 2 of t.csv has neither (1 of 2 rows are off). Drop those rows.",
+    ),
+    "a row too short": (
+        GOOD + "2,cat,.5,.5\n3,cat,.5,.5,\n",
+        {},
+        "every row of t.csv must have 5 columns, as its first line has; row 2 has 4 (1 of 3 rows are off). "
+        "Put values that hold ',' in quotation marks.",
+    ),
+    "a row too long": (
+        GOOD + "2,cat, or dog,.5,.5,\n",
+        {},
+        "every row of t.csv must have 5 columns, as its first line has; row 2 has 6 (1 of 2 rows are off). "
+        "Put values that hold ',' in quotation marks.",
+    ),
+    "a quotation mark left open": (
+        GOOD + '2,"cat,.5,.5,\n3,cat,.5,.5,\n',
+        {},
+        "t.csv must close every quotation mark; one that begins in row 2 is not closed, or has text right after it. "
+        'Write a quotation mark inside a value twice ("").',
+    ),
+    "line ends of two kinds": (
+        "item,human,p_cat,p_dog\n1,cat,.5,.5\r\n2,cat,.5,.5\n",
+        {},
+        "t.csv must end all its lines alike; some end in CR LF and some in LF. Save it again with one of them.",
+    ),
+    "other classes than the team's": (
+        GOOD,
+        {"classes": ["cat", "cow"]},
+        "t.csv must have the classes that the team knows; 'p_cow' is missing, 'p_dog' is more (1 of 2 are "
+        "missing, 1 are "
+        "more). Rename the columns, or fit a team to these classes.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TEXTS)
+def test_wrong_text(tmp_path, case):
+    text, options, expected = WRONG_TEXTS[case]
+    (tmp_path / "t.csv").write_text(text, newline="")
+    assert message("t.csv", **options) == expected
+
+
+WRONG_BYTES = {
+    "latin-1": (
+        "t.csv",
+        (GOOD + "2,cat,.5,.5,\n3,é,.5,.5,\n").encode("latin-1"),
+        "t.csv must be text in UTF-8; row 3 has the byte 0xe9, which is not. "
+        "Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or convert it with iconv.",
+    ),
+    "latin-1 far down": (
+        "t.csv",
+        (GOOD + "2,cat,.5,.5,\n" * 30_000 + "3,é,.5,.5,\n").encode("latin-1"),
+        "t.csv must be text in UTF-8; row 30002 has the byte 0xe9, which is not. "
+        "Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or convert it with iconv.",
+    ),
+    "UTF-16": ("t.csv", GOOD.encode("utf-16"), "t.csv is text in UTF-16. Save it as UTF-8."),
+    "binary": (
+        "t.csv",
+        bytes(range(256)),
+        "t.csv is binary, no table of text. A table is CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl; "
+        "text also as .gz or .zst).",
+    ),
+    "a workbook": (
+        "t.xlsx",
+        b"PK\x03\x04 and so on",
+        "t.xlsx is a workbook or an archive, no table of text. Save it as CSV or Parquet.",
+    ),
+    "text called Parquet": (
+        "t.parquet",
+        GOOD.encode(),
+        "t.parquet is no Parquet file: it does not begin as one. Write or copy it again.",
+    ),
+    "nothing called Parquet": ("t.parquet", b"", "t.parquet is no Parquet file: it is empty. Write or copy it again."),
+    "gzip cut off": (
+        "t.csv.gz",
+        gzip.compress(GOOD.encode())[:-12],
+        "t.csv.gz is damaged or cut off: it cannot be decompressed. Copy it again.",
+    ),
+    "no gzip": (
+        "t.csv.gz",
+        GOOD.encode(),
+        "t.csv.gz is damaged or cut off: it cannot be decompressed. Copy it again.",
+    ),
+    "JSON cut off": (
+        "t.jsonl",
+        b'{"human": "a", "p_a": 1, "p_b": 0}\n{"human": "a", "p_a',
+        "every line of t.jsonl must be a JSON object; row 2 is not (Unterminated string starting at). "
+        "Write one object per item, each on its own line.",
+    ),
+    "JSON with text among probabilities": (
+        "t.jsonl",
+        b'{"human": "a", "p_a": 1, "p_b": 0}\n{"human": "a", "p_a": "x", "p_b": 1}\n',
+        "column 'p_a' must hold numbers; row 2 of t.jsonl has 'x' (1 of 2 rows are off). Correct those "
+        "entries, or leave "
+        "the whole row of probabilities blank where the model said nothing.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_BYTES)
+def test_wrong_bytes(tmp_path, case):
+    name, content, expected = WRONG_BYTES[case]
+    (tmp_path / name).write_bytes(content)
+    assert message(name) == expected
+
+
+def test_gzip_cut_off_far_down(tmp_path):
+    rows = "".join(f"{at},cat,{at / 90_000},{1 - at / 90_000},\n" for at in range(60_000))
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress((HEAD + rows).encode(), 1)[:-1000])
+    assert message("t.csv.gz") == "t.csv.gz is damaged or cut off: it cannot be decompressed. Copy it again."
+
+
+def test_parquet_cut_off_and_damaged(tmp_path):
+    pq.write_table(pa.table({"human": ["a"] * 999, "p_a": [0.5] * 999, "p_b": [0.5] * 999}), "t.parquet")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[:-40])
+    (tmp_path / "damaged.parquet").write_bytes(whole[:4] + bytes(80) + whole[84:])
+    for name in ("cut.parquet", "damaged.parquet"):
+        assert message(name).startswith(f"{name} is a damaged or cut-off Parquet file (")
+        assert message(name).endswith("). Write or copy it again.")
+
+
+def test_parquet_with_text_among_probabilities():
+    pq.write_table(pa.table({"human": ["a"] * 3, "p_a": ["1", None, "x"], "p_b": [0, 1, 1]}), "t.parquet")
+    assert message("t.parquet") == (
+        "column 'p_a' must hold numbers; row 3 of t.parquet has 'x' (1 of 3 rows are off). Correct those "
+        "entries, or leave "
+        "the whole row of probabilities blank where the model said nothing."
+    )
+
+
+def test_a_column_twice_in_parquet():
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"])] * 3, names=["human", "p_a", "human"]), "t.parquet")
+    expected = (
+        "t.parquet must have each column once; 'human' stands 2 times (columns 1 and 3). Drop or rename the copies."
+    )
+    assert message("t.parquet") == expected
+
+
+def test_the_row_is_that_of_its_file_and_the_extent_that_of_the_block(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "1.csv").write_text(HEAD + "".join(f"{at},cat,.5,.5,\n" for at in range(100, 105)))
+    (tmp_path / "d" / "2.csv").write_text(HEAD + "".join(f"{at},cat,.5,.{5 + at % 2},\n" for at in range(200, 205)))
+    with pytest.raises(InvalidObservations) as caught:
+        list(scan("d").blocks(4))
+    assert "row 2 of d/2.csv sums to 1.1 (1 of rows 5 to 8 are off)" in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    (tmp_path / "scores.csv").write_text(GOOD)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("no table")
+    expected = {
+        "score.csv": "table must name a file that is there; 'score.csv' is not; "
+        "the nearest name there is 'scores.csv'.",
+        "no/t.csv": "table must name a file that is there; 'no/t.csv' is not, and neither is the folder 'no'.",
+        "*.arrow": "table must name files that are there; the pattern '*.arrow' matches none.",
+        "empty": "the folder 'empty' must hold tables; it is empty. A table is CSV, TSV, Parquet or JSON lines "
+        "(.csv, .tsv, .parquet, .jsonl; text also as .gz or .zst).",
+        "notes": "the folder 'notes' must hold tables; it holds a.md. A table is CSV, TSV, Parquet or JSON lines "
+        "(.csv, .tsv, .parquet, .jsonl; text also as .gz or .zst).",
+    }
+    assert {name: message(name) for name in expected} == expected
+
+
+def test_files_that_do_not_belong_together(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "1.csv").write_text(GOOD)
+    (tmp_path / "d" / "2.csv").write_text(GOOD.replace("p_dog", "p_cow"))
+    assert message("d") == (
+        "all files of d must have the same columns; d/2.csv has no 'p_dog', unlike d/1.csv (missing: 1, more: 1). "
+        "Name the files that belong together by a pattern."
+    )
+    (tmp_path / "d" / "2.csv").unlink()
+    pq.write_table(pa.table({"p_a": [0.5], "p_b": [0.5]}), tmp_path / "d" / "3.parquet")
+    assert message("d") == (
+        "'d' must hold tables of one format; it holds 1.csv and 3.parquet. "
+        "Say which with a pattern, as in 'd/*.parquet'."
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become someone who may not")
+def test_a_file_that_may_not_be_read(tmp_path):
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        os.chmod(folder, 0o755)
+    for name in ("t.csv", "t.parquet"):
+        (tmp_path / name).write_text(GOOD)
+        os.chmod(tmp_path / name, 0)
+        os.seteuid(65534)
+        try:
+            text = message(name)
+        finally:
+            os.seteuid(0)
+        assert text == f"{name} may not be read by this user (permission denied). Change its permissions."
+
+
+def test_json_that_cannot_be_told_apart(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"human": "a", "p_a": 0.5, "p_A": 0.5}\n')
+    assert message("t.jsonl") == (
+        "t.jsonl has columns whose names differ only in capitals, which JSON lines do not tell apart. "
+        "Write the table as CSV or Parquet."
+    )
+
+
+def test_an_export_of_label_studio(tmp_path):
+    (tmp_path / "t.json").write_text('[{"id": 1, "data": {"image": "1.jpg"}, "annotations": [], "predictions": []}]')
+    assert message("t.json") == (
+        "t.json looks like an export of Label Studio, which is no table; "
+        "read it with twoheads.tables.from_label_studio."
+    )
+
+
+def test_json_ids_of_two_kinds(tmp_path):
+    rows = [f'{{"item": {at}, "human": "a", "p_a": 0.5, "p_b": 0.5}}' for at in range(100_001)]
+    (tmp_path / "t.jsonl").write_text("\n".join([*rows, rows[0].replace("0,", '"x",', 1)]))
+    assert message("t.jsonl") == (
+        "column 'item' must hold ids of one kind; it begins with whole numbers, and row 100002 of t.jsonl has 'x'. "
+        "Write all of them as text, in quotation marks."
+    )
+
+
+def test_options_that_do_not_fit(tmp_path):
+    (tmp_path / "t.csv").write_text(GOOD)
+    assert message("t.csv", model="t.csv") == "Give table or model (--model), not both: they are the same thing."
+    assert message(None) == "Give a table, or answers (--answers), or both answers and model (--model)."
+    with pytest.raises(InvalidParameter, match="model_scale must be one of probability, log, logit; it is 'percent'"):
+        scan("t.csv", model_scale="percent")
+    (tmp_path / "u.csv").write_text("label,p_a,p_b\na,.5,.5\n")
+    with pytest.raises(InvalidObservations, match="Did you mean 'label'"):
+        scan("u.csv").need_people()
+
+
+def test_ids_are_checked_without_reading_the_rest(tmp_path):
+    (tmp_path / "t.csv").write_text(GOOD + "1,nonsense,.9,.9,\n")
+    with pytest.raises(InvalidObservations, match="item '1' of column 'item' has 2"):
+        scan("t.csv").check_items()
