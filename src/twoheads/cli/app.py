@@ -1,0 +1,386 @@
+"""The commands, each a few lines over the library."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import twoheads as th
+from twoheads import tables
+from twoheads.cli import say
+from twoheads.cli.demo import run_demo
+from twoheads.cli.options import (
+    Annotator,
+    Answers,
+    Columns,
+    Human,
+    Item,
+    Json,
+    Model,
+    Scale,
+    Seed,
+    Table,
+    Team,
+    Truth,
+    TruthColumn,
+)
+from twoheads.cli.results import print_comparison
+from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
+from twoheads.combination.base import Combiner
+from twoheads.errors import InvalidObservations, TwoheadsError
+from twoheads.evaluation import compare, cross_validated, without_truth
+from twoheads.evaluation.comparison import compare_predictions
+from twoheads.kernels.arrays import MISSING
+from twoheads.observations import as_truth
+
+app = typer.Typer(
+    name="twoheads",
+    help="Combine what people answered with what a model predicted, and know how sure to be.\n\n"
+    "Start with:  twoheads demo",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        say.line(f"twoheads {th.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the example is written.")] = Path("demo"),
+) -> None:
+    """Write a small example and run the whole path on it: fit, combine, evaluate, report.
+
+    A real classifier and a simulated reader of scikit-learn's handwritten digits; nothing is downloaded.
+
+    Example:  twoheads demo
+    """
+    run_demo(folder)
+
+
+@app.command()
+def fit(
+    table: Table = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the team is kept.")] = Path("team.json"),
+    answers: Answers = None,
+    model: Model = None,
+    truth: Truth = None,
+    truth_column: TruthColumn = None,
+    item: Item = None,
+    human: Human = None,
+    annotator: Annotator = None,
+    model_columns: Columns = None,
+    model_scale: Scale = None,
+    classes: Annotated[
+        str | None,
+        typer.Option("--classes", help="The classes, where no model's columns name them.", metavar="A,B,..."),
+    ] = None,
+    method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = "recommended",
+    seed: Seed = 0,
+) -> None:
+    """Learn a team from a table: who is right when, and how sure the model may be.
+
+    The table has a column human (or several, human_<name>), a column p_<class> for each class, and truth where the true
+    class is known; it may be blank for most rows, or not there at all. An id stands in item.
+
+    Example:  twoheads fit labelled.csv -o team.json
+    """
+    columns = _given(
+        truth=truth,
+        truth_column=truth_column,
+        item=item,
+        human=human,
+        annotator=annotator,
+        model_columns=model_columns,
+        model_scale=model_scale,
+        classes=None if classes is None else [name.strip() for name in classes.split(",")],
+    )
+    scanned = _scan(table, answers, model, columns)
+    seen, y = scanned.read()
+    _notes(scanned)
+    team = make_team(method, scanned.model_scale)
+    team.fit(seen, y)
+    files = {"table": table, "answers": answers, "model": model}
+    source = {name: str(path) for name, path in files.items() if path is not None}
+    remember(team, method=method, seed=seed or 0, source=source, columns=columns, fingerprint=tables.fingerprint(seen))
+    _folder_exists(output)
+    team.save(output)
+    say.words(_described(team))
+    say.words(f"The team is kept in {output}. See it with: twoheads show {output}")
+
+
+@app.command()
+def combine(
+    team: Team,
+    table: Table = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV, Parquet or JSON lines, by its suffix.")
+    ] = None,
+    answers: Answers = None,
+    model: Model = None,
+    item: Item = None,
+    human: Human = None,
+    annotator: Annotator = None,
+    model_columns: Columns = None,
+    model_scale: Scale = None,
+) -> None:
+    """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
+
+    Example:  twoheads combine team.json today.parquet -o verdicts.parquet
+    """
+    fitted = read_team(team)
+    given = _given(item=item, human=human, annotator=annotator, model_columns=model_columns, model_scale=model_scale)
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted)
+    if output is None:
+        raise InvalidObservations("Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl).")
+    _folder_exists(output)
+    written = 0
+    with say.progress("combining", scanned.n_rows) as done:
+
+        def batches() -> Any:
+            nonlocal written
+            for seen, _ in scanned.blocks(truth=False):
+                yield tables.verdicts(
+                    seen, fitted.predict_proba(seen), item=scanned.item_name, item_type=scanned.item_type
+                )
+                written += len(seen)
+                done(len(seen))
+
+        tables.write(output, batches())
+    _notes(scanned)
+    say.words(f"{written:,} items combined; the result is in {output}.")
+
+
+@app.command()
+def evaluate(
+    team: Team,
+    table: Table = None,
+    answers: Answers = None,
+    model: Model = None,
+    truth: Truth = None,
+    truth_column: TruthColumn = None,
+    item: Item = None,
+    human: Human = None,
+    annotator: Annotator = None,
+    model_columns: Columns = None,
+    model_scale: Scale = None,
+    json: Json = False,
+    seed: Seed = None,
+) -> None:
+    """Judge human, model and combination side by side, with intervals.
+
+    The team is judged on rows it was not fitted on. Given the table it was fitted on, it is cross-validated instead.
+
+    Example:  twoheads evaluate team.json held-out.csv
+    """
+    fitted = read_team(team)
+    given = _given(
+        truth=truth,
+        truth_column=truth_column,
+        item=item,
+        human=human,
+        annotator=annotator,
+        model_columns=model_columns,
+        model_scale=model_scale,
+    )
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
+    seen, y = scanned.read()
+    _notes(scanned)
+    found = _judged(fitted, seen, y, seed)
+    if json:
+        say.as_json(found)
+    elif "combination" in found:
+        print_comparison(found)
+    else:
+        say.line(found["headline"])
+        for note in found["notes"]:
+            say.line(note)
+
+
+@app.command()
+def report(
+    team: Team,
+    table: Table = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page is written.")] = Path("report.html"),
+    answers: Answers = None,
+    model: Model = None,
+    truth: Truth = None,
+    truth_column: TruthColumn = None,
+    item: Item = None,
+    human: Human = None,
+    annotator: Annotator = None,
+    model_columns: Columns = None,
+    model_scale: Scale = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
+    seed: Seed = None,
+) -> None:
+    """Write one self-contained page: the answer, its intervals, where each partner saves the other, what to look at.
+
+    Example:  twoheads report team.json held-out.csv -o report.html
+    """
+    from twoheads.report import summary, write_report
+
+    fitted = read_team(team)
+    given = _given(
+        truth=truth,
+        truth_column=truth_column,
+        item=item,
+        human=human,
+        annotator=annotator,
+        model_columns=model_columns,
+        model_scale=model_scale,
+    )
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
+    seen, y = scanned.read()
+    _notes(scanned)
+    made = provenance(fitted)
+    options: dict[str, Any] = {
+        "fitted_on_same": tables.fingerprint(seen) == made.get("fingerprint"),
+        "random_state": _seed(fitted, seed),
+        "date": made.get("fitted"),
+        "source": {"team": str(team), "table": str(table or model or answers)},
+    }
+    if json:
+        say.as_json(summary(fitted, seen, y, **options))
+        return
+    _folder_exists(output)
+    found = write_report(output, fitted, seen, y, **options)
+    say.words(found["headline"])
+    say.words(f"The report is in {output}.")
+
+
+@app.command()
+def show(team: Team, json: Json = False) -> None:
+    """What a team has learnt, in words and numbers.
+
+    Example:  twoheads show team.json
+    """
+    fitted = read_team(team)
+    if json:
+        from twoheads.combination.description import facts
+
+        learnt = facts(fitted) if isinstance(fitted, th.ProbabilityLabelCombiner) else {}
+        say.as_json({"team": type(fitted).__name__, **provenance(fitted), **learnt})
+        return
+    made = provenance(fitted)
+    if made:
+        say.line(f"{made['method']}, fitted {made['fitted']} on {', '.join(made['source'].values())}.")
+    say.line(_described(fitted))
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="error-rates, calibration, learning-curves, ..., or all.")],
+    data: Annotated[Path, typer.Option("--data", help="Folder of the public files.", metavar="DIR")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for tables and figures.", metavar="DIR")],
+    protocol: Annotated[str, typer.Option("--protocol", help="published or stated.")] = "published",
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Trials, in place of the protocol's.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes; by default one per core.")] = None,
+) -> None:
+    """Make a table or figure of the paper again from its public data, beside the published numbers.
+
+    Example:  twoheads study error-rates --data cifar10h --out results
+    """
+    from twoheads import studies
+
+    with say.steps() as progress:
+        outcome = studies.run(name, data, out, protocol=protocol, seeds=seeds, jobs=jobs, progress=progress)
+    say.line(outcome.text)
+
+
+def _scan(
+    table: Path | None, answers: Path | None, model: Path | None, columns: dict[str, Any], team: Any = None
+) -> tables.Table:
+    if table is None and answers is None and model is None:
+        raise InvalidObservations("Give a TABLE, or --answers and --model.")
+    if team is not None:
+        columns = columns | {"classes": team.classes_}
+    scanned = tables.scan(table, answers=answers, model=model, **columns)
+    scanned.need_people()
+    return scanned
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _as_at_fit(team: Any, given: dict[str, Any], *, truth: bool = True) -> dict[str, Any]:
+    """Columns as the options say; where they are silent, as they were when the team was fitted."""
+    skipped = {"classes"} if truth else {"classes", "truth", "truth_column"}
+    before = {name: value for name, value in provenance(team).get("columns", {}).items() if name not in skipped}
+    if "truth" in before and Path(before["truth"]).exists():
+        del before["truth"]  # a file of its own belongs to the table of that time
+    return {"model_scale": team.model_scale} | before | given
+
+
+def _judged(team: Any, seen: Any, y: Any, seed: int | None) -> dict[str, Any]:
+    random_state = _seed(team, seed)
+    if (as_truth(y, seen) == MISSING).all():
+        return without_truth(team, seen, random_state=random_state).as_dict()
+    if tables.fingerprint(seen) == provenance(team).get("fingerprint"):
+        predictions = cross_validated(team, seen, y, random_state=random_state)
+        return compare_predictions(predictions, random_state=random_state).as_dict()
+    return compare(team, seen, y, random_state=random_state).as_dict()
+
+
+def _seed(team: Any, seed: int | None) -> int:
+    return int(provenance(team).get("seed", 0)) if seed is None else seed
+
+
+def _notes(scanned: tables.Table) -> None:
+    for note in scanned.notes:
+        say.words(note)
+
+
+def _described(team: Combiner) -> str:
+    if isinstance(team, th.ProbabilityLabelCombiner):
+        return team.describe()
+    return f"{type(team).__name__} of {len(team.classes_)} classes."
+
+
+def _folder_exists(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
+
+
+INTERRUPTED = 130
+#: What typer raises for a command line it cannot read; the class is that of the click it brings along.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; exit code 0, 2 for a user's mistake with one message, 130 when interrupted."""
+    try:
+        code = app(arguments, standalone_mode=False)  # None, or the code that a command or an interruption exits with
+    except _UsageError as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except TwoheadsError as error:
+        say.words(f"Error: {error}")
+        return 2
+    except OSError as error:
+        say.words(f"Error: {_of_the_system(error)}")
+        return 2
+    if code == INTERRUPTED:
+        say.words("Interrupted; nothing was left half-written.")
+    return int(code or 0)
+
+
+def _of_the_system(error: OSError) -> str:
+    where = error.filename or "the output"
+    if error.errno == errno.ENOSPC:
+        return f"The disk is full: {where} was not written. Make room, or write elsewhere with -o."
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"{where} may not be read or written. Change its permissions, or write elsewhere with -o."
+    return f"{where}: {error.strerror or error}."

@@ -1,0 +1,80 @@
+"""How commands speak: data to stdout, words to stderr; tables drawn on a terminal and plain text when piped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+
+def words(text: str = "") -> None:
+    """A line for the reader, to stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+
+def line(text: str = "") -> None:
+    """A line of the result, to stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def as_json(content: Any) -> None:
+    """A result as JSON, to stdout."""
+    sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table to stdout: drawn on a terminal, columns padded by spaces when piped."""
+    if sys.stdout.isatty():
+        drawn = Table(box=None, pad_edge=False, header_style="bold")
+        for at, name in enumerate(header):
+            drawn.add_column(name, justify="left" if at == 0 else "right", no_wrap=True)
+        for row in rows:
+            drawn.add_row(*row)
+        Console(highlight=False).print(drawn, markup=False)
+        return
+    widths = [max(len(row[at]) for row in (header, *rows)) for at in range(len(header))]
+    for row in (header, *rows):
+        cells = [
+            text.ljust(width) if at == 0 else text.rjust(width)
+            for at, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line("  ".join(cells).rstrip())
+
+
+def _bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr where that is a terminal; yields a function that says how many more are done."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    with _bar() as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for each of several named jobs; yields a function of (name, done, total)."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    with _bar() as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done, total=total)
+
+        yield show

@@ -1,0 +1,290 @@
+"""The commands as a user types them: what they write, print and promise."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import twoheads as th
+from twoheads.cli.app import run
+from twoheads.cli.teams import METHODS
+
+
+def write_table(
+    path, n=120, classes=("cat", "dog", "emu"), *, truth="all", seed=0, delimiter=",", bom=False, item=True
+):
+    """A simulated team as a CSV file; returns its columns."""
+    rng = np.random.default_rng(seed)
+    k = len(classes)
+    logits = rng.normal(scale=2, size=(n, k))
+    chances = np.exp(logits / 2) / np.exp(logits / 2).sum(axis=1, keepdims=True)
+    true = (chances.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    human = np.where(rng.random(n) < 0.8, true, rng.integers(0, k, n))
+    proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    known = {"all": n, "none": 0}.get(truth, truth)
+    with path.open("w", newline="", encoding="utf-8-sig" if bom else "utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        names = (["item"] if item else []) + ["human", *(f"p_{name}" for name in classes)]
+        writer.writerow(names + ([] if truth == "none" else ["truth"]))
+        for i in range(n):
+            row = ([f"i{i}"] if item else []) + [classes[human[i]], *(f"{p:.9f}" for p in proba[i])]
+            if truth != "none":
+                row.append(classes[true[i]] if i < known else "")
+            writer.writerow(row)
+    return human, proba, true
+
+
+@pytest.fixture
+def made(tmp_path, capsys):
+    """A folder with a labelled table, a held-out one and a fitted team."""
+    write_table(tmp_path / "labelled.csv")
+    write_table(tmp_path / "held-out.csv", n=300, seed=1)
+    assert run(["fit", str(tmp_path / "labelled.csv"), "-o", str(tmp_path / "team.json")]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def test_fit_keeps_a_team_that_python_reads(made, capsys):
+    team = th.load(made / "team.json")
+    assert team.classes_.tolist() == ["cat", "dog", "emu"]
+    assert team.n_labelled_ == 120
+    assert team.provenance_["method"] == "recommended"
+
+
+def test_fit_speaks_to_stderr_and_leaves_stdout_to_data(made, capsys):
+    assert run(["fit", str(made / "labelled.csv"), "-o", str(made / "other.json")]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Learnt from 120 items with truth" in said.err
+    assert f"The team is kept in {made / 'other.json'}." in said.err.replace("\n", "")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
+def test_combine_writes_a_row_per_item_in_any_format(made, suffix, capsys):
+    out = made / f"verdicts{suffix}"
+    assert run(["combine", str(made / "team.json"), str(made / "held-out.csv"), "-o", str(out)]) == 0
+    rows = duckdb.sql(f"select * from '{out}'").fetchall()
+    columns = duckdb.sql(f"select * from '{out}'").columns
+    assert columns == ["item", "combined_label", "confidence", "p_cat", "p_dog", "p_emu"]
+    assert len(rows) == 300
+    assert rows[0][0] == "i0"
+    for row in rows[:20]:
+        assert sum(row[3:]) == pytest.approx(1)
+        assert row[2] == max(row[3:])
+        assert row[1] == ["cat", "dog", "emu"][int(np.argmax(row[3:]))]
+    assert "300 items combined" in capsys.readouterr().err
+
+
+def test_combine_gives_what_the_team_predicts(made):
+    human, proba, _ = write_table(made / "more.csv", n=50, seed=5)
+    run(["combine", str(made / "team.json"), str(made / "more.csv"), "-o", str(made / "out.parquet")])
+    written = pq.read_table(made / "out.parquet").to_pydict()
+    seen = th.Observations.from_arrays(human, proba.round(9), classes=["cat", "dog", "emu"])
+    expected = th.load(made / "team.json").predict_proba(seen)
+    assert np.column_stack([written[f"p_{c}"] for c in ("cat", "dog", "emu")]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_evaluate_says_first_whether_the_team_beats_its_better_half(made, capsys):
+    assert run(["evaluate", str(made / "team.json"), str(made / "held-out.csv")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"On 300 items the combination errs on [\d.]+ % \[[\d.]+, [\d.]+\].*", lines[0])
+    assert [line.split("  ")[0] for line in lines[3:]] == ["human", "model", "model, calibrated", "combination"]
+
+
+def test_evaluate_measures_the_error(made, capsys):
+    human, _, true = write_table(made / "again.csv", n=300, seed=1)
+    run(["evaluate", str(made / "team.json"), str(made / "again.csv"), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["human"]["error"]["value"] == pytest.approx(np.mean(human != true))
+    assert found["n_items"] == 300
+
+
+def test_evaluate_cross_validates_on_the_table_the_team_was_fitted_on(made, capsys):
+    assert run(["evaluate", str(made / "team.json"), str(made / "labelled.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "cross-validation" in found["how"]
+    assert any("cross-validat" in note for note in found["notes"])
+    run(["evaluate", str(made / "team.json"), str(made / "held-out.csv"), "--json"])
+    assert json.loads(capsys.readouterr().out)["how"] == "held out"
+
+
+def test_without_truth_nothing_is_dressed_as_measured(tmp_path, capsys):
+    table, team = tmp_path / "t.csv", tmp_path / "team.json"
+    write_table(table, truth="none")
+    assert run(["fit", str(table), "-o", str(team)]) == 0
+    assert "without any truth" in capsys.readouterr().err
+    assert run(["combine", str(team), str(table), "-o", str(tmp_path / "v.csv")]) == 0
+    assert run(["evaluate", str(team), str(table), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "agreement" in found
+    assert "error" not in found
+    assert run(["evaluate", str(team), str(table)]) == 0
+    assert "errs on" not in capsys.readouterr().out
+
+
+def test_show_tells_what_was_learnt(made, capsys):
+    assert run(["show", str(made / "team.json")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("recommended, fitted ")
+    assert "Learnt from 120 items with truth" in said
+    assert run(["show", str(made / "team.json"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["labelled"] == 120
+    assert found["labels_per_class"].keys() == {"cat", "dog", "emu"}
+
+
+def test_report_writes_one_page_and_the_same_numbers_as_json(made, capsys):
+    page = made / "report.html"
+    assert run(["report", str(made / "team.json"), str(made / "held-out.csv"), "-o", str(page)]) == 0
+    headline = capsys.readouterr().err.splitlines()[0]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>") or "<html" in page.read_text(encoding="utf-8")
+    assert run(["report", str(made / "team.json"), str(made / "held-out.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["headline"] == headline
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_fits_combines_evaluates_and_shows(made, method, capsys):
+    team, table = str(made / "m.json"), str(made / "held-out.csv")
+    assert run(["fit", str(made / "labelled.csv"), "-o", team, "--method", method]) == 0
+    assert run(["combine", team, table, "-o", str(made / "m.csv")]) == 0
+    assert run(["evaluate", team, table]) == 0
+    assert run(["show", team]) == 0
+    assert run(["show", team, "--json"]) == 0
+
+
+def test_truth_for_few_of_many_rows(tmp_path, capsys):
+    write_table(tmp_path / "t.csv", n=500, truth=10)
+    assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
+    assert "Learnt from 10 items with truth and 490 without" in capsys.readouterr().err
+    assert run(["evaluate", str(tmp_path / "team.json"), str(tmp_path / "t.csv")]) == 0
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_table_of_one_row_works_and_says_how_little_it_can_know(tmp_path, n, capsys):
+    write_table(tmp_path / "t.csv", n=n)
+    assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
+    assert f"Learnt from {n} item" in capsys.readouterr().err
+    assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "v.csv")]) == 0
+    code = run(["evaluate", str(tmp_path / "team.json"), str(tmp_path / "t.csv")])
+    said = capsys.readouterr()
+    assert code == 0 or "truth" in said.err
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        ("yes", "no"),
+        ("big cat", "dog, small", "ёж 猫", 'quo"te'),
+        tuple(f"class {i}" for i in range(60)),
+        ("0", "1", "10"),
+    ],
+    ids=["two", "odd names", "sixty", "numbers"],
+)
+def test_any_class_names(tmp_path, classes):
+    table, team, out = tmp_path / "t.csv", str(tmp_path / "team.json"), tmp_path / "v.csv"
+    write_table(table, classes=classes)
+    assert run(["fit", str(table), "-o", team]) == 0
+    assert run(["combine", team, str(table), "-o", str(out)]) == 0
+    with out.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert set(header[3:]) == {f"p_{name}" for name in classes}
+    assert {row[1] for row in rows} <= set(classes)
+
+
+def test_semicolons_and_a_byte_order_mark(tmp_path):
+    write_table(tmp_path / "t.csv", delimiter=";", bom=True)
+    assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
+
+
+def test_a_folder_of_parquet_files(made):
+    folder = made / "days"
+    folder.mkdir()
+    for day in range(3):
+        of_day = f"select * replace ('d{day}' || item as item) from '{made / 'held-out.csv'}'"
+        duckdb.sql(f"copy ({of_day}) to '{folder}/{day}.parquet'")
+    out = made / "v.parquet"
+    assert run(["combine", str(made / "team.json"), str(folder), "-o", str(out)]) == 0
+    assert pq.read_table(out).num_rows == 900
+
+
+def test_columns_by_option_are_remembered(tmp_path):
+    write_table(tmp_path / "t.csv")
+    text = (tmp_path / "t.csv").read_text(encoding="utf-8")
+    text = text.replace("item,human,p_cat,p_dog,p_emu,truth", "id,reader,score_cat,score_dog,score_emu,gold")
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    options = ["--item", "id", "--human", "reader", "--model-columns", "score_*", "--truth", "gold"]
+    team = str(tmp_path / "team.json")
+    assert run(["fit", str(tmp_path / "t.csv"), "-o", team, *options]) == 0
+    assert run(["combine", team, str(tmp_path / "t.csv"), "-o", str(tmp_path / "v.csv")]) == 0
+    assert (tmp_path / "v.csv").read_text(encoding="utf-8").startswith("id,combined_label")
+    assert run(["evaluate", team, str(tmp_path / "t.csv")]) == 0
+
+
+def test_separate_tables_in_any_order(made, capsys):
+    source = made / "labelled.csv"
+    duckdb.sql(f"copy (select item, p_cat, p_dog, p_emu from '{source}' order by hash(item)) to '{made}/model.parquet'")
+    answered = f"select item, 'ann' as annotator, human as answer from '{source}' where item <> 'i7'"
+    duckdb.sql(f"copy ({answered} order by hash(human, item)) to '{made}/answers.csv'")
+    duckdb.sql(f"copy (select item, truth from '{source}' where item not in ('i1', 'i2')) to '{made}/truth.csv'")
+    files = [
+        "--answers",
+        str(made / "answers.csv"),
+        "--model",
+        str(made / "model.parquet"),
+        "--truth",
+        str(made / "truth.csv"),
+    ]
+    assert run(["fit", *files, "-o", str(made / "joined.json")]) == 0
+    said = capsys.readouterr().err
+    assert "i7" in said
+    team = th.load(made / "joined.json")
+    assert (team.n_labelled_, team.n_unlabelled_) == (118, 2)
+
+
+def test_help_teaches_with_an_example(capsys):
+    for command in ("demo", "fit", "combine", "evaluate", "report", "show", "study"):
+        assert run([command, "--help"]) == 0
+        assert f"Example:  twoheads {command}" in " ".join(capsys.readouterr().out.split("\n")).replace(
+            "   ", " "
+        ).replace("Example: twoheads", "Example:  twoheads")
+
+
+def test_version(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"twoheads {th.__version__}\n"
+
+
+def test_the_demo_runs_the_whole_path(tmp_path, capsys):
+    assert run(["demo", str(tmp_path / "demo")]) == 0
+    said = capsys.readouterr()
+    assert "simulated" in said.err
+    for command in ("fit", "combine", "evaluate", "report"):
+        assert f"$ twoheads {command} " in said.err
+    assert "fewer errors than the better of the two" in said.out
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
+        "held-out.csv",
+        "labelled.csv",
+        "report.html",
+        "team.json",
+        "verdicts.csv",
+    ]
+
+
+def test_the_installed_command_exits_with_its_code(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", "from twoheads.cli import main; main()", "show", "nothing.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert "There is no file nothing.json" in done.stderr
