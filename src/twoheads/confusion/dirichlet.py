@@ -37,8 +37,8 @@ class DirichletConfusion(Confusion):
 
     Examples
     --------
-    >>> confusion = DirichletConfusion(estimate="likelihood").fit([[0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0.5, 0.5]], [0,
-    1, 1]) >>> confusion.human_given_true_.tolist()
+    >>> X = [[0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0.5, 0.5]]
+    >>> DirichletConfusion(estimate="likelihood").fit(X, [0, 1, 1]).human_given_true_.tolist()
     [[1.0, 0.5], [0.0, 0.5]]
     """
 

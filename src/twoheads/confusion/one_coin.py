@@ -32,8 +32,9 @@ class OneCoinConfusion(Confusion):
 
     Examples
     --------
-    >>> OneCoinConfusion(prior_strength=0).fit([[0, 0.5, 0.5], [1, 0.5, 0.5], [0, 0.5, 0.5]], [0, 1,
-    1]).accuracy_.round(3) array([0.667])
+    >>> X = [[0, 0.5, 0.5], [1, 0.5, 0.5], [0, 0.5, 0.5]]
+    >>> OneCoinConfusion(prior_strength=0).fit(X, [0, 1, 1]).accuracy_.round(3)
+    array([0.667])
     """
 
     def __init__(self, *, prior_accuracy: float = 0.75, prior_strength: float = 4.0, estimate: str = "mode") -> None:
