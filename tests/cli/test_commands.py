@@ -114,6 +114,44 @@ def test_evaluate_cross_validates_on_the_table_the_team_was_fitted_on(made, caps
     assert json.loads(capsys.readouterr().out)["how"] == "held out"
 
 
+def test_items_that_were_fitted_on_are_left_out(made, capsys):
+    lines = (made / "labelled.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    more = (made / "held-out.csv").read_text(encoding="utf-8").replace("\ni", "\nh").splitlines(keepends=True)[1:]
+    (made / "both.csv").write_text("".join([*lines, *more]), encoding="utf-8")
+    assert run(["evaluate", str(made / "team.json"), str(made / "both.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_items"] == 300
+    assert found["notes"][0].startswith("120 of 420 items with truth were fitted on, and are left out")
+
+
+def test_truth_found_later_judges_the_team_as_it_is(tmp_path, capsys):
+    write_table(tmp_path / "few.csv", n=200, truth=30)
+    write_table(tmp_path / "all.csv", n=200)
+    team = str(tmp_path / "team.json")
+    run(["fit", str(tmp_path / "few.csv"), "-o", team])
+    capsys.readouterr()
+    assert run(["evaluate", team, str(tmp_path / "all.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["how"], found["n_items"]) == ("held out", 170)
+    human, proba, true = write_table(tmp_path / "again.csv", n=200)
+    seen = th.Observations.from_arrays(human, proba.round(9), classes=["cat", "dog", "emu"])
+    wrong = th.load(team).predict(seen)[30:] != np.array(["cat", "dog", "emu"])[true[30:]]
+    assert found["combination"]["error"]["value"] == pytest.approx(wrong.mean())
+
+
+def test_a_column_that_may_be_the_truth_is_pointed_at(tmp_path, capsys):
+    write_table(tmp_path / "t.csv")
+    text = (
+        (tmp_path / "t.csv")
+        .read_text(encoding="utf-8")
+        .replace(",truth\n", ",true_label\n")
+        .replace(",truth\r", ",true_label\r")
+    )
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
+    assert "--truth true_label" in capsys.readouterr().err
+
+
 def test_without_truth_nothing_is_dressed_as_measured(tmp_path, capsys):
     table, team = tmp_path / "t.csv", tmp_path / "team.json"
     write_table(table, truth="none")

@@ -135,6 +135,22 @@ def test_an_output_folder_that_is_not_there(team, capsys):
     mistaken(capsys, ["report", "team.json", "good.csv", "-o", "nowhere/r.html"], "nowhere")
 
 
+def test_an_output_that_is_an_input_or_a_folder(team, capsys):
+    for arguments in (
+        ["fit", "good.csv", "-o", "good.csv"],
+        ["combine", "team.json", "good.csv", "-o", "./good.csv"],
+        ["combine", "team.json", "good.csv", "-o", "team.json"],
+        ["report", "team.json", "good.csv", "-o", "good.csv"],
+    ):
+        mistaken(capsys, arguments, "would be lost")
+    mistaken(capsys, ["report", "team.json", "good.csv", "-o", "."], "is a folder")
+    assert (team.parent / "good.csv").read_text() == HEADER + ROWS
+
+
+def test_team_and_table_swapped(team, capsys):
+    mistaken(capsys, ["combine", "good.csv", "team.json", "-o", "v.csv"], "looks like a table", "the team comes first")
+
+
 def test_no_output_for_combine(team, capsys):
     mistaken(capsys, ["combine", "team.json", "good.csv"], "-o")
 

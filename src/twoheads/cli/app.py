@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import twoheads as th
 from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.demo import run_demo
+from twoheads.cli.judging import held_out, judge, labelled_hashes
 from twoheads.cli.options import (
     Annotator,
     Answers,
@@ -31,10 +33,6 @@ from twoheads.cli.results import print_comparison
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
 from twoheads.combination.base import Combiner
 from twoheads.errors import InvalidObservations, TwoheadsError
-from twoheads.evaluation import compare, cross_validated, without_truth
-from twoheads.evaluation.comparison import compare_predictions
-from twoheads.kernels.arrays import MISSING
-from twoheads.observations import as_truth
 
 app = typer.Typer(
     name="twoheads",
@@ -104,15 +102,25 @@ def fit(
         model_scale=model_scale,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
     )
+    _may_write(output, table, answers, model, truth)
     scanned = _scan(table, answers, model, columns)
     seen, y = scanned.read()
     _notes(scanned)
+    if y is None:
+        _hint_at_truth(scanned)
     team = make_team(method, scanned.model_scale)
     team.fit(seen, y)
     files = {"table": table, "answers": answers, "model": model}
     source = {name: str(path) for name, path in files.items() if path is not None}
-    remember(team, method=method, seed=seed or 0, source=source, columns=columns, fingerprint=tables.fingerprint(seen))
-    _folder_exists(output)
+    remember(
+        team,
+        method=method,
+        seed=seed or 0,
+        source=source,
+        columns=columns,
+        fingerprint=tables.fingerprint(seen),
+        labelled=labelled_hashes(scanned, seen, y),
+    )
     team.save(output)
     say.words(_described(team))
     say.words(f"The team is kept in {output}. See it with: twoheads show {output}")
@@ -142,7 +150,7 @@ def combine(
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted)
     if output is None:
         raise InvalidObservations("Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl).")
-    _folder_exists(output)
+    _may_write(output, team, table, answers, model)
     written = 0
     with say.progress("combining", scanned.n_rows) as done:
 
@@ -195,7 +203,7 @@ def evaluate(
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
     seen, y = scanned.read()
     _notes(scanned)
-    found = _judged(fitted, seen, y, seed)
+    found = judge(fitted, scanned, seen, y, _seed(fitted, seed))
     if json:
         say.as_json(found)
     elif "combination" in found:
@@ -243,8 +251,11 @@ def report(
     seen, y = scanned.read()
     _notes(scanned)
     made = provenance(fitted)
+    seen, y, same, notes = held_out(fitted, scanned, seen, y)
+    for note in notes:
+        say.words(note)
     options: dict[str, Any] = {
-        "fitted_on_same": tables.fingerprint(seen) == made.get("fingerprint"),
+        "fitted_on_same": same,
         "random_state": _seed(fitted, seed),
         "date": made.get("fitted"),
         "source": {"team": str(team), "table": str(table or model or answers)},
@@ -252,7 +263,7 @@ def report(
     if json:
         say.as_json(summary(fitted, seen, y, **options))
         return
-    _folder_exists(output)
+    _may_write(output, team, table, answers, model)
     found = write_report(output, fitted, seen, y, **options)
     say.words(found["headline"])
     say.words(f"The report is in {output}.")
@@ -269,7 +280,8 @@ def show(team: Team, json: Json = False) -> None:
         from twoheads.combination.description import facts
 
         learnt = facts(fitted) if isinstance(fitted, th.ProbabilityLabelCombiner) else {}
-        say.as_json({"team": type(fitted).__name__, **provenance(fitted), **learnt})
+        made = {name: value for name, value in provenance(fitted).items() if name != "labelled"}
+        say.as_json({"team": type(fitted).__name__, **made, **learnt})
         return
     made = provenance(fitted)
     if made:
@@ -322,16 +334,6 @@ def _as_at_fit(team: Any, given: dict[str, Any], *, truth: bool = True) -> dict[
     return {"model_scale": team.model_scale} | before | given
 
 
-def _judged(team: Any, seen: Any, y: Any, seed: int | None) -> dict[str, Any]:
-    random_state = _seed(team, seed)
-    if (as_truth(y, seen) == MISSING).all():
-        return without_truth(team, seen, random_state=random_state).as_dict()
-    if tables.fingerprint(seen) == provenance(team).get("fingerprint"):
-        predictions = cross_validated(team, seen, y, random_state=random_state)
-        return compare_predictions(predictions, random_state=random_state).as_dict()
-    return compare(team, seen, y, random_state=random_state).as_dict()
-
-
 def _seed(team: Any, seed: int | None) -> int:
     return int(provenance(team).get("seed", 0)) if seed is None else seed
 
@@ -347,9 +349,22 @@ def _described(team: Combiner) -> str:
     return f"{type(team).__name__} of {len(team.classes_)} classes."
 
 
-def _folder_exists(output: Path) -> None:
+def _may_write(output: Path, *inputs: Path | str | None) -> None:
+    if output.is_dir():
+        raise InvalidObservations(f"{output} is a folder; give a file name with -o.")
     if not output.parent.is_dir():
         raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
+    if output.exists() and any(path is not None and Path(path).exists() and output.samefile(path) for path in inputs):
+        raise InvalidObservations(f"{output} is what is read here, and would be lost. Write elsewhere with -o.")
+
+
+def _hint_at_truth(scanned: tables.Table) -> None:
+    likely = ("true", "truth", "gold", "target", "y", "correct_label")
+    near = [name for name in scanned.columns if name.lower() in likely or re.search("true|truth|gold", name.lower())]
+    if near:
+        say.words(
+            f"There is no column truth, so nothing is known to be true; if {near[0]!r} holds it: --truth {near[0]}"
+        )
 
 
 INTERRUPTED = 130

@@ -32,7 +32,14 @@ def make_team(method: str, model_scale: str) -> Combiner:
 
 
 def remember(
-    team: Any, *, method: str, seed: int, source: dict[str, str], columns: dict[str, Any], fingerprint: str
+    team: Any,
+    *,
+    method: str,
+    seed: int,
+    source: dict[str, str],
+    columns: dict[str, Any],
+    fingerprint: str,
+    labelled: Any,
 ) -> None:
     """Note in the team what it was fitted on, so that it is not judged by the same rows, and can be repeated."""
     team.provenance_ = {
@@ -41,6 +48,7 @@ def remember(
         "source": source,
         "columns": columns,
         "fingerprint": fingerprint,
+        "labelled": labelled,
         "fitted": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "twoheads": th.__version__,
     }
@@ -52,6 +60,8 @@ def read_team(path: Path) -> Any:
         raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")
     if path.is_dir():
         raise InvalidArtifact(f"{path} is a folder; give the file that 'twoheads fit' wrote.")
+    if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".jsonl", ".gz", ".zst"):
+        raise InvalidArtifact(f"{path} looks like a table; the team comes first: twoheads COMMAND team.json TABLE")
     team = th.load(path)
     if not isinstance(team, Combiner):
         raise InvalidArtifact(

@@ -12,14 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads import artifact
+from twoheads.checks import same_length
 from twoheads.confusion.base import columns_of
 from twoheads.engines.local import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
-from twoheads.observations import Observations, as_observations, as_weight, labelled_items
+from twoheads.labels import encode_labels
+from twoheads.observations import Observations, as_observations, as_weight
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):
@@ -69,10 +71,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the items whose truth is known."""
-        seen = self._observations(X)
-        some, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
-        right = self.predict(some) == self.classes_[truth]
-        return float(np.average(right, weights=weight))
+        predicted = self.predict(X)
+        truth = encode_labels(y, self.classes_, argument="y")
+        same_length("y", len(truth), "X", len(predicted))
+        weight = as_weight(sample_weight, len(truth))
+        known = truth != MISSING
+        if not known.any():
+            raise InvalidObservations("y must be known for at least one item to score; it is missing for all.")
+        right = predicted[known] == self.classes_[truth[known]]
+        return float(np.average(right, weights=None if weight is None else weight[known]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit."""

@@ -71,8 +71,9 @@ class LogisticCombiner(Combiner):
             self.intercept_[shown] = 0.0
             return self
         # Newton's method needs ten steps where others need a thousand, as long as its Hessian is small.
-        solver = "newton-cholesky" if len(shown) * features.shape[1] <= 2000 else "lbfgs"
-        regression = LogisticRegression(C=self.C, solver=solver, max_iter=10_000, tol=1e-6)
+        small = len(shown) * features.shape[1] <= 2000
+        exact = {"solver": "newton-cholesky", "max_iter": 200, "tol": 1e-6}
+        regression = LogisticRegression(C=self.C, **(exact if small else {"solver": "lbfgs", "max_iter": 300}))
         with warnings.catch_warnings():  # a class per item or so is no mistake here
             warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
             regression.fit(features, truth, sample_weight=weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import beta
 
 from twoheads.artifact import register
 from twoheads.confusion.base import Confusion
@@ -71,6 +72,15 @@ class OneCoinConfusion(Confusion):
     def accuracy_(self) -> Floats:
         """The accuracy of each person, (n_annotators,)."""
         return np.atleast_1d(self.human_given_true_[..., 0, 0])
+
+    def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Credible interval of the accuracy of all people together, the same for every class: that of a Beta."""
+        right, wrong = self._pseudo_counts()
+        extra = 0.0 if self.estimate == "mean" else 1.0
+        counts = self.counts_.sum(axis=0)
+        hits = float(np.trace(counts))
+        low, high = beta.interval(level, hits + right + extra, counts.sum() - hits + wrong + extra)
+        return np.full(counts.shape[1], low), np.full(counts.shape[1], high)
 
     def log_prior(self) -> float:
         """Log-density of the accuracies, up to a constant."""

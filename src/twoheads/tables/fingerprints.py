@@ -40,7 +40,7 @@ def fingerprint(observations: Observations | Iterable[Observations]) -> str:
     blocks = [observations] if isinstance(observations, Observations) else observations
     total, mixed, n_items, names = 0, 0, 0, ""
     for seen in blocks:
-        rows = _row_hashes(seen)
+        rows = row_hashes(seen)
         total = (total + int(rows.sum(dtype=np.uint64))) % 2**64
         mixed ^= int(np.bitwise_xor.reduce(rows))
         n_items += len(seen)
@@ -48,7 +48,7 @@ def fingerprint(observations: Observations | Iterable[Observations]) -> str:
     return hashlib.sha256(f"{n_items} {total} {mixed} {names}".encode()).hexdigest()[:32]
 
 
-def _row_hashes(seen: Observations) -> _Words:
+def row_hashes(seen: Observations) -> _Words:
     """A hash of each item, (n_items,)."""
     rows = _answer_hashes(seen)
     for model, proba in enumerate(seen.model_proba):
