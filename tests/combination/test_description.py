@@ -39,7 +39,7 @@ FACTS = {
 
 def test_many_labels():
     assert words(FACTS) == [
-        "Learnt from 300 items with truth and 1,200 without; the fewest labels, 120, show 'dog'.",
+        "Learnt from 300 items with truth and 1,200 without; the rarest true class is 'dog', with 120.",
         "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
         "The model is over-confident: its temperature is 1.73 (1.60 to 1.88).",
         "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: the two err on "
@@ -62,7 +62,7 @@ def test_few_labels():
     assert words(few) == [
         "Learnt from 12 items with truth; no label shows 'dog'.",
         "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
-        "The model may be as sure as it should be: its temperature is 1.70 (0.60 to 4.80).",
+        "The model is about as sure as it should be: its temperature is 1.70 (0.60 to 4.80).",
         "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: much as in "
         "teams in general; the labels hardly tell yet.",
         "On these 12 items, each judged without itself, the combination errs on 8.3 %, people on 16.7 % and the model "

@@ -49,7 +49,7 @@ def held_out(team: Any, scanned: tables.Table, seen: Observations, y: Any) -> tu
     if remembered is None or scanned.item_name not in scanned.columns:
         same = tables.fingerprint(seen) == made.get("fingerprint")
         more = same and n_labelled is not None and n_known > n_labelled
-        note = f"The team was fitted on {n_labelled} items with truth; the copies judged here learn from up to {n_known}."
+        note = f"The team was fitted on {n_labelled} items with truth; its copies judged here learn from more."
         return seen, y, same, [note] if more else []
     used = known & np.isin(item_hashes(seen).view(np.int64), remembered)
     n_used = int(used.sum())

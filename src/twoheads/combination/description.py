@@ -92,7 +92,7 @@ def _labels(found: dict[str, Any]) -> str:
         note = f"no label shows {', '.join(without)}"
     else:
         fewest = min(per_class, key=per_class.__getitem__)
-        note = f"the fewest labels, {per_class[fewest]:g}, show {fewest!r}"
+        note = f"the rarest true class is {fewest!r}, with {per_class[fewest]:g}"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
     return f"Learnt from {_items(labelled)} with truth{rest}; {note}."
 
@@ -107,7 +107,7 @@ def _people(found: dict[str, Any]) -> str:
 
 def _temperature(temperature: list[float]) -> str:
     estimate, low, high = temperature
-    sure = "is over-confident" if low > 1 else "is under-confident" if high < 1 else "may be as sure as it should be"
+    sure = "is over-confident" if low > 1 else "is under-confident" if high < 1 else "is about as sure as it should be"
     return f"The model {sure}: its temperature is {estimate:.2f} ({low:.2f} to {high:.2f})."
 
 

@@ -1,0 +1,106 @@
+"""How figures look, and how they become files: one style, SVG and PNG, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from twoheads.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Okabe and Ito's colours, told apart by all readers; each curve has its own marker as well.
+COLOURS = {
+    "Human": "#56606b",
+    "Model": "#56606b",
+    "LR": "#8c8c8c",
+    "SP": "#e69f00",
+    "L+L": "#d55e00",
+    "P+L": "#0072b2",
+    "P+L-EM": "#009e73",
+    "Bayes": "#cc79a7",
+    "Recommended": "#000000",
+}
+MARKERS = {"LR": "x", "SP": "s", "L+L": "v", "P+L": "o", "P+L-EM": "^", "Bayes": "D", "Recommended": "*"}
+
+_STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Helvetica", "Arial"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e6ea",
+    "grid.linewidth": 0.6,
+    "axes.edgecolor": "#56606b",
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "twoheads",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Matplotlib's settings while a figure is drawn and written."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("matplotlib", "cli", "Drawing a study's figures") from None
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
+def panels(
+    n_rows: int, n_columns: int, *, width: float = 4.2, height: float = 3.2, **shared: Any
+) -> tuple[Figure, Any]:
+    """A figure of panels, (n_rows, n_columns), without pyplot and its global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
+
+
+def as_files(figure: Figure, stem: str) -> dict[str, bytes]:
+    """A figure as SVG and PNG, by file name."""
+    files = {}
+    for suffix, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 144})):
+        content = io.BytesIO()
+        figure.savefig(content, format=suffix, **options)
+        files[f"{stem}.{suffix}"] = content.getvalue()
+    return files
+
+
+def reference_lines(axes: Axes, levels: Mapping[str, float]) -> None:
+    """Levels that do not depend on the horizontal axis, named at their right ends; close ones to either side."""
+    highest, lowest = max(levels.values()), min(levels.values())
+    for label, value in levels.items():
+        below = value == lowest < highest < 1.08 * lowest
+        axes.axhline(value, color=COLOURS["Human"], linewidth=1, dashes=(4, 3))
+        axes.annotate(
+            label,
+            (1, value),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, -2 if below else 2),
+            textcoords="offset points",
+            ha="right",
+            va="top" if below else "bottom",
+            fontsize=8,
+            color=COLOURS["Human"],
+            bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5},
+            zorder=5,
+        )
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's name."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")

@@ -1,0 +1,144 @@
+"""index.html: all studies on one self-contained page, our numbers beside the published ones."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from twoheads.errors import MissingExtra
+from twoheads.studies.outcome import Outcome
+from twoheads.studies.protocol import Protocol
+from twoheads.studies.published import Agreement, Comparison
+from twoheads.studies.rows import BEHAVIOURS, CORRECT, PAPER, Row
+
+_TITLES = {
+    "overview": "Figure 1: human, model and combination",
+    "error-rates": "Error rates",
+    "calibration": "Calibration",
+    "learning-curves": "Learning curves",
+    "confidence-ratios": "Confidence ratios",
+    "independence": "Conditional independence",
+    "individuals": "Individuals",
+}
+_BEHAVIOUR_NAMES = {PAPER: "released code", CORRECT: "the mathematics"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell of the page: the published number, ours as released, ours by the mathematics."""
+
+    published: str
+    ours: str
+    correct: str
+    agrees: bool
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of the page."""
+
+    title: str
+    summary: str
+    columns: list[str]
+    lines: list[tuple[str, list[Shown | None]]]
+
+
+def page(parts: Sequence[Outcome], protocol: Protocol) -> str:
+    """The page as text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtra("jinja2", "cli", "Writing index.html") from None
+    template = files("twoheads.studies").joinpath("index.html.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    sections = [
+        {
+            "name": part.name,
+            "title": _TITLES[part.name],
+            "grids": [_published_grid(agreement, part.rows) for agreement in part.agreements if agreement.compared],
+            "curves": _curves(part.rows) if part.name == "learning-curves" else [],
+            "figures": [(path.stem, _data_uri(path.read_bytes())) for path in part.files if path.suffix == ".svg"],
+            "notes": part.notes,
+            "files": [path.name for path in part.files],
+        }
+        for part in parts
+        if part.rows
+    ]
+    compared = [agreement for part in parts for agreement in part.agreements if agreement.compared]
+    return environment.from_string(template).render(
+        sections=sections,
+        compared=compared,
+        protocol=protocol,
+        missing=parts[0].missing if parts else (),
+        skipped=[_TITLES[part.name] for part in parts if not part.rows],
+    )
+
+
+def _published_grid(agreement: Agreement, rows: tuple[Row, ...]) -> Grid:
+    """Models (and noise levels, and metrics) down, methods (and numbers of labels) across."""
+    correct = {_place(row): row for row in rows if row.behaviour == CORRECT}
+    cells: dict[tuple[str, str], Shown] = {}
+    for comparison in agreement.compared:
+        key = comparison.cell.key
+        several = len({other.cell.key.metric for other in agreement.compared}) > 1
+        line = " ".join(str(part) for part in (key.metric if several else "", key.model, key.noise_level or "") if part)
+        labels = (
+            ""
+            if key.n_labelled is None or agreement.table.find("individual") >= 0
+            else f", {key.n_labelled:,}"
+            if key.n_labelled
+            else ", none"
+        )
+        cells[line, key.method + labels] = _shown(comparison, correct.get(_place(comparison.row)))
+    columns = list(dict.fromkeys(column for _, column in cells))
+    lines = list(dict.fromkeys(line for line, _ in cells))
+    return Grid(
+        agreement.title,
+        f"{agreement.n_agreeing} of {len(agreement.compared)} cells agree within rounding.",
+        columns,
+        [(line, [cells.get((line, column)) for column in columns]) for line in lines],
+    )
+
+
+def _place(row: Row) -> tuple[object, ...]:
+    return row.dataset, row.model, row.noise_level, row.method, row.metric, row.n_labelled
+
+
+def _shown(comparison: Comparison, correct: Row | None) -> Shown:
+    cell = comparison.cell
+    digits = len(cell.mean.partition(".")[2])
+    sd_digits = len(cell.sd.partition(".")[2])
+
+    def ours(row: Row) -> str:
+        return f"{row.mean:.{digits}f}" + (f" ± {row.sd:.{sd_digits}f}" if comparison.has_sd else "")
+
+    return Shown(
+        cell.mean + (f" ± {cell.sd}" if cell.sd else ""),
+        ours(comparison.row),
+        "" if correct is None else ours(correct),
+        comparison.agrees,
+    )
+
+
+def _curves(rows: tuple[Row, ...]) -> list[tuple[str, list[int], list[tuple[str, list[str]]]]]:
+    """For each setting, mean errors: numbers of labels across, methods down."""
+    tables = []
+    for setting in dict.fromkeys((row.dataset, row.model, row.noise_level) for row in rows):
+        here = [row for row in rows if (row.dataset, row.model, row.noise_level) == setting]
+        sizes = sorted({row.n_labelled for row in here if row.n_labelled})
+        lines = []
+        for behaviour in BEHAVIOURS:
+            for method in dict.fromkeys(row.method for row in here if row.n_labelled):
+                means = {r.n_labelled: r.mean for r in here if (r.behaviour, r.method) == (behaviour, method)}
+                if means:
+                    name = f"{method}, {_BEHAVIOUR_NAMES[behaviour]}"
+                    lines.append((name, [f"{means[n]:.2f}" if n in means else "" for n in sizes]))
+        noise = "" if setting[2] is None else f", noise {setting[2]}"
+        tables.append((f"{setting[1]} on {setting[0]}{noise}", sizes, lines))
+    return tables
+
+
+def _data_uri(svg: bytes) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"

@@ -1,0 +1,90 @@
+"""How many labels and trials stand behind each number: as found behind the published tables, or as the text states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twoheads.errors import InvalidParameter
+from twoheads.studies.imagenet16h import DATASET as IMAGENET
+from twoheads.studies.setting import Rows, Setting
+
+PROTOCOLS = ("published", "stated")
+
+#: All the labels of a trial, 70 % of the images.
+ALL = 1_000_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column of a table is made.
+
+    Attributes
+    ----------
+    method : str
+        Its heading.
+    n_labelled : int
+        Labels learnt from, the first of a trial's; fewer where there are fewer.
+    n_trials : int
+    estimate : {"mode", "likelihood"}
+        How the released code estimates confusion matrices there.
+    """
+
+    method: str
+    n_labelled: int
+    n_trials: int
+    estimate: str = "mode"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a study does, trial by trial.
+
+    Attributes
+    ----------
+    name : {"published", "stated"}
+    seeds : int or None
+        How many trials to make in place of the protocol's own numbers.
+    """
+
+    name: str = "published"
+    seeds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in PROTOCOLS:
+            raise InvalidParameter(f"protocol must be one of {', '.join(PROTOCOLS)}; it is {self.name!r}.")
+        if self.seeds is not None and (isinstance(self.seeds, bool) or self.seeds != int(self.seeds) or self.seeds < 1):
+            raise InvalidParameter(f"seeds must be a whole number of 1 or more; it is {self.seeds!r}.")
+
+    def __str__(self) -> str:
+        trials = "" if self.seeds is None else f", {self.seeds} {'trial' if self.seeds == 1 else 'trials'} everywhere"
+        return f"Protocol {self.name}{trials}"
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the paper's text is followed where its tables were made otherwise."""
+        return self.name == "stated"
+
+    def trials(self, own: int) -> int:
+        """How many trials to make where the protocol itself says ``own``."""
+        return own if self.seeds is None else int(self.seeds)
+
+    def rows(self, setting: Setting) -> Rows:
+        """One answer drawn for each image; of ImageNet-16H, as its published numbers show, every answer.
+
+        The paper's text speaks of one label per image throughout.
+        """
+        if setting.dataset == IMAGENET and not self.is_stated:
+            return setting.every_answer()
+        return setting.drawn
+
+    def error_columns(self) -> tuple[Column, ...]:
+        """Columns of the error-rate tables."""
+        if self.is_stated:
+            methods = ("L+L", "Uncalibrated", "TS", "ETS", "IMax", "Recommended")
+            combinations = [Column(method, 5000, self.trials(25)) for method in methods]
+        else:
+            likelihood = ("L+L", "Uncalibrated", "ETS", "IMax")
+            combinations = [Column(method, ALL, self.trials(25), "likelihood") for method in likelihood]
+            combinations[2:2] = [Column("TS", 5000, self.trials(10))]
+            combinations.append(Column("Recommended", 5000, self.trials(10)))
+        return (Column("Human", 0, self.trials(25)), Column("Model", 0, self.trials(25)), *combinations)

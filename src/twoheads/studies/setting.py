@@ -1,0 +1,134 @@
+"""One model beside people on one data set: what a study is made on, and how its trials are cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from twoheads.kernels.arrays import Codes, Floats
+
+#: Seeds of the paper: of the human label drawn for each image, and, times the number of a trial, of its split.
+SEED = 9658
+TEST_SHARE = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who answered what about which image: codes, (n_answers,) each."""
+
+    person: Codes
+    image: Codes
+    answer: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows (the human's code, then the model's probabilities) and truth, to learn from and to judge on."""
+
+    X: Floats
+    y: Codes
+    X_test: Floats
+    y_test: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a study: one answer and the model's probabilities for its image, with the truth.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, 1 + n_classes)
+        The human's code, then the model's probabilities.
+    y : ndarray of shape (n_rows,)
+        The true codes.
+    image : ndarray of shape (n_rows,)
+        The image of each row.
+    n_images : int
+        How many images there are.
+    """
+
+    X: Floats
+    y: Codes
+    image: Codes
+    n_images: int
+
+    def split(self, trial: int) -> Split:
+        """Split of a trial, 70 % of the images to learn from: the paper's own where there is one answer per image."""
+        return self.split_by(trial * SEED)
+
+    def split_by(self, random_state: int) -> Split:
+        """Split with a seed. All answers about an image are on the same side; rows come in random order."""
+        training, judged = (
+            self._rows_of(images, random_state)
+            for images in train_test_split(np.arange(self.n_images), test_size=TEST_SHARE, random_state=random_state)
+        )
+        return Split(self.X[training], self.y[training], self.X[judged], self.y[judged])
+
+    def _rows_of(self, images: Codes, random_state: int) -> Codes:
+        if len(self.image) == self.n_images:  # one row per image, in the order of the images
+            return images
+        return np.random.default_rng(random_state).permutation(np.flatnonzero(np.isin(self.image, images)))
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A model's probabilities for the images of a data set, their truth, and people's answers.
+
+    Attributes
+    ----------
+    dataset, model : str
+        As the paper names them.
+    noise_level : int or None
+        Of ImageNet-16H.
+    classes : tuple of str
+    proba, truth : ndarray of shape (n_images, n_classes), (n_images,)
+    image, answer : ndarray of shape (n_answers,)
+        Answers, in the order of the images.
+    people : People or None
+        The answers of each person, where it is known who answered.
+    """
+
+    dataset: str
+    model: str
+    noise_level: int | None
+    classes: tuple[str, ...]
+    proba: Floats
+    truth: Codes
+    image: Codes
+    answer: Codes
+    people: People | None = None
+
+    @property
+    def name(self) -> str:
+        """Name for people: the model, the data set and the noise."""
+        noise = "" if self.noise_level is None else f" at noise {self.noise_level}"
+        return f"{self.model} on {self.dataset}{noise}"
+
+    def one_answer(self, seed: int = SEED) -> Rows:
+        """One answer per image, drawn as the paper draws it: one generator shuffles each image's answers in turn."""
+        rng = np.random.default_rng(seed)
+        human = np.empty(len(self.truth), dtype=np.intp)
+        ends = np.cumsum(np.bincount(self.image, minlength=len(self.truth)))
+        given = self.answer.tolist()
+        start = 0
+        for at, end in enumerate(ends.tolist()):
+            answers = given[start:end]
+            rng.shuffle(answers)
+            human[at] = answers[0]
+            start = end
+        return self._rows(np.arange(len(self.truth)), human)
+
+    def every_answer(self) -> Rows:
+        """Every answer, each with the model's probabilities for its image."""
+        return self._rows(self.image, self.answer)
+
+    @cached_property
+    def drawn(self) -> Rows:
+        """The answers drawn with the paper's seed."""
+        return self.one_answer()
+
+    def _rows(self, image: Codes, human: Codes) -> Rows:
+        return Rows(np.column_stack([human, self.proba[image]]), self.truth[image], image, len(self.truth))

@@ -1,0 +1,72 @@
+"""Many small fits on several cores, with word of how far they are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from twoheads.engines.local import n_threads
+from twoheads.errors import InvalidParameter
+
+Out = TypeVar("Out")
+
+#: Told the study's name, how many of its tasks are done, and how many there are.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where tasks run.
+
+    Attributes
+    ----------
+    study : str
+        For whom.
+    jobs : int or None
+        Processes; by default one per core. With 1, everything runs in this process.
+    progress : callable or None
+    """
+
+    study: str
+    jobs: int | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and (isinstance(self.jobs, bool) or self.jobs != int(self.jobs) or self.jobs < 1):
+            raise InvalidParameter(f"jobs must be a whole number of 1 or more; it is {self.jobs!r}.")
+
+    def map(self, function: Callable[..., Out], tasks: Iterable[tuple[Any, ...]]) -> list[Out]:
+        """``function(*task)`` for each task, in order."""
+        todo = list(tasks)
+        jobs = min(self.jobs or n_threads(), len(todo))
+        if jobs > 1:
+            parallel = Parallel(n_jobs=jobs, return_as="generator")
+            results: Generator[Out] = parallel(delayed(_on_one_thread)(function, task) for task in todo)
+        else:
+            results = (_on_one_thread(function, task) for task in todo)
+        done = []
+        try:
+            self._tell(0, len(todo))
+            for result in results:
+                done.append(result)
+                self._tell(len(done), len(todo))
+        finally:
+            with warnings.catch_warnings():  # that tasks were cancelled is no news after Ctrl-C
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
+        return done
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(self.study, done, total)
+
+
+def _on_one_thread(function: Callable[..., Out], task: tuple[Any, ...]) -> Out:
+    """Matrices here are small: more threads than processes only get in each other's way."""
+    with threadpool_limits(1):
+        return function(*task)

@@ -1,0 +1,68 @@
+"""Trials: the paper's draws and splits, and images that stay on one side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import train_test_split
+
+from studies.small_files import write_cifar10h, write_imagenet16h
+from twoheads.errors import InvalidParameter
+from twoheads.studies.data import read_data
+from twoheads.studies.protocol import Protocol
+
+
+def test_labels_and_splits_are_drawn_as_in_the_released_code(tmp_path):
+    path = write_cifar10h(tmp_path) / "densenet-bc-L190-k40.csv"
+    table = np.loadtxt(path, delimiter=",")
+    rng = np.random.default_rng(9658)
+    human = []
+    for row in table[:, 1:11].astype(int):
+        answers = np.repeat(np.arange(10), row).tolist()
+        rng.shuffle(answers)
+        human.append(answers[0])
+    expected = train_test_split(np.array(human), table[:, 11:], table[:, 0], test_size=0.3, random_state=3 * 9658)
+    split = Protocol().rows(read_data(tmp_path).settings[1]).split(3)
+    assert split.X[:, 0].tolist() == expected[0].tolist()
+    assert split.X_test[:, 1:].tolist() == expected[3].tolist()
+    assert split.y.tolist() == expected[4].tolist()
+    assert split.y_test.tolist() == expected[5].tolist()
+
+
+@pytest.mark.parametrize(("protocol", "per_image"), [("published", 6), ("stated", 1)])
+def test_an_image_is_never_on_both_sides(tmp_path, protocol, per_image):
+    setting = read_data(write_imagenet16h(tmp_path)).settings[0]
+    split = Protocol(protocol).rows(setting).split(2)
+    training, judged = ({tuple(row) for row in X[:, 1:].tolist()} for X in (split.X, split.X_test))
+    assert len(training) == 28
+    assert len(judged) == 12
+    assert training.isdisjoint(judged)
+    assert (len(split.y), len(split.y_test)) == (28 * per_image, 12 * per_image)
+
+
+def test_answers_to_an_image_do_not_come_in_a_row(tmp_path):
+    split = Protocol().rows(read_data(write_imagenet16h(tmp_path)).settings[0]).split(0)
+    assert len({tuple(row) for row in split.X[:6, 1:].tolist()}) > 3
+
+
+def test_columns_of_the_protocols():
+    published = {
+        column.method: (column.n_labelled, column.n_trials, column.estimate) for column in Protocol().error_columns()
+    }
+    assert published["TS"] == (5000, 10, "mode")
+    assert published["L+L"][1:] == published["IMax"][1:] == (25, "likelihood")
+    assert published["ETS"][0] > 7000
+    stated = Protocol("stated").error_columns()
+    assert {(column.n_labelled, column.n_trials, column.estimate) for column in stated[2:]} == {(5000, 25, "mode")}
+    assert {column.n_trials for column in Protocol(seeds=3).error_columns()} == {3}
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 1.5, True])
+def test_seeds_are_a_positive_number(seeds):
+    with pytest.raises(InvalidParameter, match=f"seeds must be a whole number of 1 or more; it is {seeds!r}"):
+        Protocol(seeds=seeds)
+
+
+def test_a_protocol_that_is_none():
+    with pytest.raises(InvalidParameter, match="protocol must be one of published, stated; it is 'other'"):
+        Protocol("other")
