@@ -4,15 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all check bench format clean
+.PHONY: demo test test-all browser check bench format clean
 
 demo: $(VENV)/ready
 	$(BIN)/twoheads demo demo
 
-test: $(VENV)/ready
+test: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2
 
-test-all: $(VENV)/ready
+test-all: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2 -m ""
 
 check: $(VENV)/ready
@@ -23,6 +23,7 @@ check: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.files
 
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
@@ -32,6 +33,13 @@ $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@
+
+# The report's page is tested in a browser: Debian's Chromium, where it is missing and may be installed; else that test is
+# skipped with a reason.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq >/dev/null 2>&1 && apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } || \
+		echo "no chromium here, and it may not be installed: the browser's test will be skipped"
 
 clean:
 	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
