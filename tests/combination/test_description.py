@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
 
@@ -145,3 +146,16 @@ def test_plain_teams_describe_themselves_too():
     problem = simulate(40, 3, seed=1)
     said = ProbabilityLabelCombiner(calibrator=Identity()).fit(problem.X, problem.truth).describe()
     assert len(said.split("\n")) == 2
+
+
+def test_people_who_never_answered_are_not_described():
+    X = np.array([[-1, 0.7, 0.3], [-1, 0.2, 0.8], [-1, 0.6, 0.4]])
+    said = recommended().fit(X, [0, 1, 0]).describe()
+    assert "Nobody has answered an item whose truth is known" in said
+    assert "People are right" not in said
+
+
+def test_of_several_people_it_is_the_answers_that_are_right():
+    frame = {"human_ann": ["a", "b", "a"], "human_bob": ["a", "a", "b"], "p_a": [0.7, 0.2, 0.6], "p_b": [0.3, 0.8, 0.4]}
+    said = recommended().fit(pd.DataFrame(frame), ["a", "b", "a"]).describe()
+    assert "of answers (95 % interval" in said

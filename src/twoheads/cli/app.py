@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +28,7 @@ from twoheads.cli.options import (
     Truth,
     TruthColumn,
 )
+from twoheads.cli.outputs import may_write, of_the_system
 from twoheads.cli.results import print_comparison
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
 from twoheads.combination.base import Combiner
@@ -102,7 +102,7 @@ def fit(
         model_scale=model_scale,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
     )
-    _may_write(output, table, answers, model, truth)
+    may_write(output, table, answers, model, truth)
     scanned = _scan(table, answers, model, columns)
     seen, y = scanned.read()
     _notes(scanned)
@@ -150,7 +150,7 @@ def combine(
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted)
     if output is None:
         raise InvalidObservations("Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl).")
-    _may_write(output, team, table, answers, model)
+    may_write(output, team, table, answers, model)
     written = 0
     with say.progress("combining", scanned.n_rows) as done:
 
@@ -263,7 +263,7 @@ def report(
     if json:
         say.as_json(summary(fitted, seen, y, **options))
         return
-    _may_write(output, team, table, answers, model)
+    may_write(output, team, table, answers, model)
     found = write_report(output, fitted, seen, y, **options)
     say.words(found["headline"])
     say.words(f"The report is in {output}.")
@@ -349,15 +349,6 @@ def _described(team: Combiner) -> str:
     return f"{type(team).__name__} of {len(team.classes_)} classes."
 
 
-def _may_write(output: Path, *inputs: Path | str | None) -> None:
-    if output.is_dir():
-        raise InvalidObservations(f"{output} is a folder; give a file name with -o.")
-    if not output.parent.is_dir():
-        raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
-    if output.exists() and any(path is not None and Path(path).exists() and output.samefile(path) for path in inputs):
-        raise InvalidObservations(f"{output} is what is read here, and would be lost. Write elsewhere with -o.")
-
-
 def _hint_at_truth(scanned: tables.Table) -> None:
     likely = ("true", "truth", "gold", "target", "y", "correct_label")
     near = [name for name in scanned.columns if name.lower() in likely or re.search("true|truth|gold", name.lower())]
@@ -385,17 +376,8 @@ def run(arguments: list[str]) -> int:
         say.words(f"Error: {error}")
         return 2
     except OSError as error:
-        say.words(f"Error: {_of_the_system(error)}")
+        say.words(f"Error: {of_the_system(error)}")
         return 2
     if code == INTERRUPTED:
         say.words("Interrupted; nothing was left half-written.")
     return int(code or 0)
-
-
-def _of_the_system(error: OSError) -> str:
-    where = error.filename or "the output"
-    if error.errno == errno.ENOSPC:
-        return f"The disk is full: {where} was not written. Make room, or write elsewhere with -o."
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return f"{where} may not be read or written. Change its permissions, or write elsewhere with -o."
-    return f"{where}: {error.strerror or error}."

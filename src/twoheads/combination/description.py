@@ -99,10 +99,13 @@ def _labels(found: dict[str, Any]) -> str:
 
 def _people(found: dict[str, Any]) -> str:
     accuracy, low, high = found["human"]["accuracy"]
+    what = "answers" if len(found["annotators"]) > 1 else "items"
     if low is None:
-        return f"If the assumptions hold, people are right on about {percent(accuracy)} of items."
+        return f"If the assumptions hold, people are right on about {percent(accuracy)} of {what}."
+    if not found["human"]["answers"]:
+        return "Nobody has answered an item whose truth is known: what people's answers are worth is not measured."
     interval = f"{percent(found['level'])} interval: {percent(low)} to {percent(high)}"
-    return f"People are right on {percent(accuracy)} of items ({interval})."
+    return f"People are right on {percent(accuracy)} of {what} ({interval})."
 
 
 def _temperature(temperature: list[float]) -> str:

@@ -87,7 +87,13 @@ def temperature_section(team: Any) -> dict[str, Any]:
     cooled = example ** (1 / temperature) / (example ** (1 / temperature) + (1 - example) ** (1 / temperature))
     section["example"] = {"says": example, "means": float(cooled)}
     change = f"between two classes, a “95 %” of this model means {_about(cooled)}"
-    if temperature > 1.05:
+    if getattr(team, "n_labelled_", 1) == 0:
+        section["words"] = (
+            f"{said}, assumed, not measured: without truth nothing shows how sure the model may be."
+        )
+    elif low is not None and high is not None and low <= 1 <= high:
+        section["words"] = f"{said}, about 1 as far as these labels tell: the model is about as sure as it should be."
+    elif temperature > 1.05:
         section["words"] = f"{said}, above 1: the model is surer than it should be; {change}."
     elif temperature < 0.95:
         section["words"] = f"{said}, below 1: the model is less sure than it could be; {change}."
