@@ -20,6 +20,9 @@ _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 50
 _DECIMAL_COMMA = re.compile(r"-?\d*,\d+([eE][-+]?\d+)?")
 
+#: What reading a file in order may hold in memory; left to itself, DuckDB runs far ahead of whoever takes the rows.
+STREAM_MEMORY = "150MB"
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -51,7 +54,7 @@ class CsvFile(DataFile):
 
     def count(self) -> int:
         """How many rows there are, by reading them."""
-        with connected() as connection:
+        with connected(STREAM_MEMORY) as connection:
             try:
                 return int(connection.sql(f"SELECT count(*) FROM {self._source(Wanted())}").fetchall()[0][0])
             except _errors() as error:
@@ -66,7 +69,7 @@ class CsvFile(DataFile):
         chosen = ", ".join(f"c{place[name]}" for name in names)
         n_read = 0
         while True:
-            with connected() as connection:
+            with connected(STREAM_MEMORY) as connection:
                 try:
                     skip = n_read
                     for batch in connection.sql(f"SELECT {chosen} FROM {self._source(wanted)}").to_arrow_reader(rows):
