@@ -21,7 +21,7 @@ _SAMPLE = 50
 _DECIMAL_COMMA = re.compile(r"-?\d*,\d+([eE][-+]?\d+)?")
 
 #: What reading a file in order may hold in memory; left to itself, DuckDB runs far ahead of whoever takes the rows.
-STREAM_MEMORY = "100MB"
+STREAM_MEMORY = "150MB"
 
 
 @dataclass(frozen=True)

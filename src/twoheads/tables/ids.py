@@ -15,7 +15,7 @@ from twoheads.tables.sources import Source
 
 _ROWS = 131_072
 #: What counting ids may hold in memory before it goes to disk.
-_MEMORY = "100MB"
+_MEMORY = "150MB"
 
 
 class IdCheck:
