@@ -22,10 +22,10 @@ from twoheads.checks import (
 from twoheads.columns import array_classes, class_columns, same_classes
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers, is_frame
-from twoheads.kernels.answers import Answers, permute_classes
+from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.simplex import log_simplex, log_softmax
+from twoheads.kernels.simplex import log_simplex, log_softmax, mean_log_proba
 from twoheads.labels import encode_labels, label_text, typed_classes
 from twoheads.reading import Parts, read_answers, read_arrays, read_frame
 
@@ -60,11 +60,16 @@ class Observations:
     items : ndarray of shape (n_items,)
         The items' ids.
     models : tuple of str
-        The models' names.
+        The models' names; ``("model",)`` where there is one without a name.
     model_scale : {"probability", "log", "logit"}
         What ``model_proba`` holds: probabilities, their logarithms, or logits.
     columns : tuple of str, optional
         The columns of the frame these were read from, people first; None where there was no frame.
+    unsure : Answers, optional
+        Who said "unsure" about which item: the columns are people. None where nobody did.
+    confidence : ndarray of shape (n_answers,), optional
+        How sure each answer was, on any scale: one number per entry of ``answers.column``, NaN where none was given.
+        None where nobody gave any.
 
     Examples
     --------
@@ -81,6 +86,8 @@ class Observations:
     models: tuple[str, ...] = ("model",)
     model_scale: str = "probability"
     columns: tuple[str, ...] | None = None
+    unsure: Answers | None = None
+    confidence: Floats | None = None
 
     @classmethod
     def from_arrays(
@@ -175,15 +182,29 @@ class Observations:
             raise InvalidObservations(
                 f"there must be at least two classes; {only}. Give one probability column per class."
             )
-        for proba in parts.model_proba:
-            check_model(proba, len(classes), model_scale)
+        for at, proba in enumerate(parts.model_proba):
+            named = parts.models is not None and len(parts.models) > 1
+            argument = f"model_proba of {parts.models[at]!r}" if named and parts.models else "model_proba"
+            check_model(proba, len(classes), model_scale, argument=argument)
+            same_length(argument, len(proba), "the answers", n_items)
         items = np.arange(n_items) if parts.items is None else parts.items
         same_length("items", len(items), "model_proba", n_items)
-        models = ("model",) * len(parts.model_proba)
+        models = ("model",) * len(parts.model_proba) if parts.models is None else parts.models
         seen = cls(
-            classes, parts.model_proba, parts.answers, parts.annotators, items, models, model_scale, parts.columns
+            classes,
+            parts.model_proba,
+            parts.answers,
+            parts.annotators,
+            items,
+            models,
+            model_scale,
+            parts.columns,
+            parts.unsure,
+            parts.confidence,
         )
         unseen = np.flatnonzero(seen.answers.per_item() == 0)
+        if len(unseen) and seen.unsure is not None:
+            unseen = unseen[seen.unsure.per_item()[unseen] == 0]
         unseen = unseen[~seen.has_model()[unseen]] if len(unseen) else unseen
         if len(unseen):
             raise InvalidObservations(
@@ -197,8 +218,8 @@ class Observations:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_items, n_people + n_classes), the shape of the same observations as a frame."""
-        return len(self), len(self.annotators) + self.n_classes
+        """(n_items, n_people + n_models * n_classes), the shape of the same observations as a frame."""
+        return len(self), len(self.annotators) + max(1, len(self.models)) * self.n_classes
 
     @property
     def n_classes(self) -> int:
@@ -217,14 +238,39 @@ class Observations:
 
     def take(self, rows: Codes) -> Self:
         """The observations of the items at the given positions."""
-        proba = tuple(proba[rows] for proba in self.model_proba)
-        return replace(self, model_proba=proba, answers=self.answers.take(rows), items=self.items[rows])
+        return replace(
+            self,
+            model_proba=tuple(proba[rows] for proba in self.model_proba),
+            answers=self.answers.take(rows),
+            items=self.items[rows],
+            unsure=None if self.unsure is None else self.unsure.take(rows),
+            confidence=None if self.confidence is None else take_values(self.answers, self.confidence, rows),
+        )
 
     def has_model(self) -> NDArray[np.bool_]:
-        """Whether each item has a model row, (n_items,)."""
-        if not self.model_proba:
-            return np.zeros(len(self), dtype=bool)
-        return np.asarray(~np.isnan(self.model_proba[0][:, 0]))
+        """Whether any model has seen each item, (n_items,)."""
+        seen = np.zeros(len(self), dtype=bool)
+        for proba in self.model_proba:
+            seen |= ~np.isnan(proba[:, 0])
+        return seen
+
+    def with_models(self, models: tuple[str, ...]) -> Self:
+        """The same observations with the rows of ``models``, in their order: blank for those that are not here.
+
+        Where there is one here and one wanted, and either has no name, they are the same.
+        """
+        nameless = len(self.models) == len(models) == 1 and "model" in (*self.models, *models)
+        if self.models == models or nameless or (not self.models and len(models) == 1):
+            return self
+        unknown = [name for name in self.models if name not in models]
+        if unknown:
+            raise InvalidObservations(
+                f"X must hold the models seen at fit, {', '.join(models[:8])}; {unknown[0]!r} was not there "
+                f"({len(unknown)} of {len(self.models)} models are off). Leave it out, or fit again with it."
+            )
+        here = dict(zip(self.models, self.model_proba, strict=True))
+        blank = np.broadcast_to(np.nan, (len(self), self.n_classes))
+        return replace(self, models=models, model_proba=tuple(here.get(name, blank) for name in models))
 
     def aligned(self, classes: NDArray[Any]) -> Self:
         """The same observations with the classes in the order of ``classes``, which must be the same ones."""
@@ -239,9 +285,14 @@ class Observations:
                 f"{len(set(names) - set(wanted))} are more). Say all classes where the observations are made."
             )
         order = np.array([names.index(name) for name in wanted], dtype=np.intp)
-        answers = permute_classes(self.answers, np.argsort(order))
-        proba = tuple(proba[:, order] for proba in self.model_proba)
-        return replace(self, classes=classes, model_proba=proba, answers=answers)
+        place = np.argsort(order)
+        return replace(
+            self,
+            classes=classes,
+            model_proba=tuple(proba[:, order] for proba in self.model_proba),
+            answers=permute_classes(self.answers, place),
+            confidence=None if self.confidence is None else permute_values(self.answers, place, self.confidence),
+        )
 
     def block(
         self,
@@ -253,22 +304,29 @@ class Observations:
     ) -> Block:
         """Consecutive items as the arrays that kernels take; where there is no model row, the model says nothing."""
         answers = self.answers.rows(rows)
-        if self.model_proba:
-            values = self.model_proba[0][rows]
-            with np.errstate(invalid="ignore"):
-                log_proba = log_simplex(values) if self.model_scale == "probability" else log_softmax(values)
-            blank = np.isnan(log_proba[0])
-            if blank.any():
-                log_proba[:, blank] = -np.log(self.n_classes)
+        members = tuple(self._log_proba(proba[rows]) for proba in self.model_proba)
+        if not members:
+            log_proba = np.full((self.n_classes, len(answers)), np.nan)
         else:
-            log_proba = np.full((self.n_classes, len(answers)), -np.log(self.n_classes))
+            log_proba = members[0] if len(members) == 1 else mean_log_proba(members)
+        blank = np.isnan(log_proba[0])
+        if blank.any():
+            log_proba[:, blank] = -np.log(self.n_classes)
         return Block(
             log_proba,
             answers,
             None if true_label is None else true_label[rows],
             None if target is None else target[:, rows],
             None if weight is None else weight[rows],
+            None if self.unsure is None else self.unsure.rows(rows),
+            None if self.confidence is None else rows_of_values(self.answers, self.confidence, rows),
+            members if len(members) > 1 else (),
+            blank if blank.any() else None,
         )
+
+    def _log_proba(self, values: NDArray[Any]) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return log_simplex(values) if self.model_scale == "probability" else log_softmax(values)
 
 
 def as_observations(
@@ -308,9 +366,10 @@ def as_model(
 ) -> Observations:
     """``X`` as the rows of one model: as in `as_observations`, but every column of an array is a probability."""
     if isinstance(X, Observations):
-        return _known(X, y, classes)
+        return _one_model(_known(X, y, classes))
     if is_frame(X):
-        return Observations.from_frame(X, y=y, classes=classes, model_scale=model_scale, need_human=False)
+        seen = Observations.from_frame(X, y=y, classes=classes, model_scale=model_scale, need_human=False)
+        return _one_model(seen)
     array = as_matrix(X, n_columns=2, columns="one probability per class")
     named = array_classes(y, classes, array.shape[1])
     return Observations._checked(Parts(named, (array,), Answers(np.full(len(array), MISSING))), model_scale)
@@ -359,6 +418,15 @@ def labelled_items(seen: Observations, y: Any, weight: Floats | None) -> tuple[O
     if len(known) == len(truth):
         return seen, truth, weight
     return seen.take(known), truth[known], None if weight is None else weight[known]
+
+
+def _one_model(seen: Observations) -> Observations:
+    if len(seen.models) > 1:
+        raise InvalidObservations(
+            f"X must hold one model's probabilities here; it holds those of {', '.join(seen.models[:8])} "
+            f"({len(seen.models)} models). Give one of them."
+        )
+    return seen
 
 
 def _known(seen: Observations, y: Any, classes: NDArray[Any] | None) -> Observations:

@@ -13,13 +13,13 @@ from twoheads.columns import class_columns, need_people, one_of, people_columns,
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers
 from twoheads.kernels.answers import Answers, pack_answers, permute_classes
-from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.labels import class_order, classes_in, encode_labels, is_missing, label_text, typed_classes
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What `twoheads.observations.Observations` are made of; ``items`` is None where they have no ids."""
+    """What `twoheads.observations.Observations` are made of; None for ids and names that there are not."""
 
     classes: NDArray[Any]
     model_proba: tuple[NDArray[Any], ...]
@@ -27,6 +27,9 @@ class Parts:
     annotators: tuple[str, ...] = ("human",)
     items: NDArray[Any] | None = None
     columns: tuple[str, ...] | None = None
+    models: tuple[str, ...] | None = None
+    unsure: Answers | None = None
+    confidence: Floats | None = None
 
 
 def read_arrays(human_label: ArrayLike, model_proba: ArrayLike, classes: ArrayLike | None, items: Any) -> Parts:

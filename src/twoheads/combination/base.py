@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,9 +31,13 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     A new one writes ``fit`` and `log_joint`.
     """
 
+    #: Whether it combines several models.
+    several_models: ClassVar[bool] = False
+
     model_scale: str
     classes_: NDArray[Any]
     annotators_: tuple[str, ...]
+    models_: tuple[str, ...]
 
     @abstractmethod
     def log_joint(self, block: Block) -> Floats:
@@ -88,7 +93,8 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
 
     def _observations(self, X: Any) -> Observations:
         check_is_fitted(self)
-        return as_observations(X, classes=self.classes_, model_scale=self.model_scale)
+        seen = as_observations(X, classes=self.classes_, model_scale=self.model_scale)
+        return seen.with_models(getattr(self, "models_", ("model",)))  # an older file has no names
 
     def _block(self, seen: Observations, rows: slice) -> Block:
         """A block whose answers are numbered as at fit: people not seen then answer as the crowd."""
@@ -96,20 +102,25 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         if seen.annotators == self.annotators_:
             return block
         assert block.answers is not None
-        column = columns_of(block.answers.column, self._place(seen.annotators), seen.n_classes)
-        return Block(block.log_proba, Answers(column, block.answers.start))
+        place, unsure = self._place(seen.annotators), block.unsure
+        column = columns_of(block.answers.column, place, seen.n_classes)
+        if unsure is not None:
+            unsure = Answers(columns_of(unsure.column, place, 1), unsure.start)
+        return replace(block, answers=Answers(column, block.answers.start), unsure=unsure)
 
     def _place(self, annotators: tuple[str, ...]) -> Codes:
         known = {name: at for at, name in enumerate(self.annotators_)}
         return np.array([known.get(name, len(known)) for name in annotators], dtype=np.intp)
 
     def _learn_about(self, seen: Observations) -> None:
-        if len(seen.models) > 1:
+        if len(seen.models) > 1 and not self.several_models:
             raise InvalidObservations(
-                f"X must hold one model's probabilities; it holds those of {len(seen.models)} models."
+                f"X must hold one model's probabilities for {type(self).__name__}; it holds those of "
+                f"{', '.join(seen.models[:8])} ({len(seen.models)} models). Give one, or use ProbabilityLabelCombiner."
             )
         self.classes_ = seen.classes
         self.annotators_ = seen.annotators or ("human",)
+        self.models_ = seen.models or ("model",)
         self.n_features_in_ = seen.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if seen.columns is not None:

@@ -105,6 +105,8 @@ class ProbabilityLabelCombiner(Combiner):
     [0, 1, 0, 1]
     """
 
+    several_models = True
+
     dependence_: Dependence | None
     record_: Record | None
 

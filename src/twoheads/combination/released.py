@@ -157,6 +157,8 @@ def _answered(block: Block, table: Floats) -> Floats:
 class ReleasedCombiner(ProbabilityLabelCombiner):
     """P+L as released: products of probabilities, uniform where all are below 1e-8."""
 
+    several_models = False
+
     def log_joint(self, block: Block) -> Floats:
         """Log of the products, normalised, (n_classes, n_items)."""
         products = _products(self, block, np.exp(self.calibrator_.calibrate(block.log_proba)))
@@ -188,6 +190,8 @@ class ReleasedLabelLabel(LabelLabelCombiner):
 @register
 class ReleasedEM(ProbabilityLabelCombiner):
     """P+L-EM (MAP) as released; any ``y`` is ignored."""
+
+    several_models = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """At least 50 iterations, until the expected log-likelihood changes by less than one in a million."""

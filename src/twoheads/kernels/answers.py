@@ -63,13 +63,52 @@ def pack_answers(item: Codes, column: Codes, n_items: int) -> Answers:
     return Answers(column[np.lexsort((column, item))], np.concatenate([[0], np.cumsum(per_item)]))
 
 
+def pack_values(item: Codes, column: Codes, values: Floats, n_items: int) -> Floats:
+    """A number per answer in the order of `pack_answers`: one per entry of its column, NaN where an item has none."""
+    if np.bincount(item, minlength=n_items).max(initial=0) > 1:
+        return values[np.lexsort((column, item))]
+    single = np.full(n_items, np.nan)
+    single[item] = values
+    return single
+
+
+def rows_of_values(answers: Answers, values: Floats, rows: slice) -> Floats:
+    """Of a number per entry of ``answers.column``, those of consecutive items, as `Answers.rows`."""
+    if answers.start is None:
+        return values[rows]
+    first, last, _ = rows.indices(len(answers))
+    return values[answers.start[first] : answers.start[max(first, last)]]
+
+
+def take_values(answers: Answers, values: Floats, items: Codes) -> Floats:
+    """Of a number per entry of ``answers.column``, those of the given items, as `Answers.take`."""
+    return values[Answers(np.arange(len(values)), answers.start).take(items).column]
+
+
+def item_of_answers(answers: Answers) -> Codes:
+    """Whose each entry of ``answers.column`` is, (n_answers,)."""
+    every = np.arange(len(answers))
+    return every if answers.start is None else np.repeat(every, answers.per_item())
+
+
 def permute_classes(answers: Answers, place: Codes) -> Answers:
     """The same answers where class ``a`` is called ``place[a]``; every person can answer each class."""
-    person, answer = np.divmod(answers.column, len(place))
-    column = np.where(answers.column == MISSING, MISSING, person * len(place) + place[answer])
+    column = _permuted(answers, place)
     if answers.start is None:
         return Answers(column)
-    return pack_answers(np.repeat(np.arange(len(answers)), answers.per_item()), column, len(answers))
+    return pack_answers(item_of_answers(answers), column, len(answers))
+
+
+def permute_values(answers: Answers, place: Codes, values: Floats) -> Floats:
+    """A number per entry of ``answers.column``, in the order of `permute_classes`."""
+    if answers.start is None:
+        return values
+    return values[np.lexsort((_permuted(answers, place), item_of_answers(answers)))]
+
+
+def _permuted(answers: Answers, place: Codes) -> Codes:
+    person, answer = np.divmod(answers.column, len(place))
+    return np.where(answers.column == MISSING, MISSING, person * len(place) + place[answer])
 
 
 def _matrix(answers: Answers, n_columns: int) -> csr_array:

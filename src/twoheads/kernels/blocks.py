@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
@@ -14,11 +15,17 @@ from twoheads.kernels.arrays import Codes, Floats
 class Block:
     """Some consecutive items.
 
-    log_proba   (n_classes, n_items) log of the model's probabilities, normalised and floored
+    log_proba   (n_classes, n_items) log of the model's probabilities, normalised and floored; of several models their
+                mean, normalised; uniform where no model has seen the item
     answers     the people's answers
     true_label  (n_items,) codes, MISSING where unknown; None where no truth is known
     target      (n_classes, n_items) how likely each class is the true one, where that is known softly; else None
     weight      (n_items,) or None where every item counts once
+    unsure      who said "unsure": columns are people; None where nobody did
+    confidence  (n_answers,) a number per entry of ``answers.column``, NaN where none was given; None where all are
+    members     one (n_classes, n_items) per model where there are several, as ``log_proba``; NaN where it has not seen
+                the item
+    no_model    (n_items,) whether no model has seen the item; None where each item has been seen
     """
 
     log_proba: Floats
@@ -26,6 +33,10 @@ class Block:
     true_label: Codes | None = None
     target: Floats | None = None
     weight: Floats | None = None
+    unsure: Answers | None = None
+    confidence: Floats | None = None
+    members: tuple[Floats, ...] = ()
+    no_model: NDArray[np.bool_] | None = None
 
     @property
     def n_items(self) -> int:

@@ -94,3 +94,22 @@ def log_softmax(logits: NDArray[Any]) -> Floats:
     """
     log_proba = normalise_log(np.array(logits.T, dtype=np.float64, order="C"))
     return np.maximum(log_proba, LOG_FLOOR, out=log_proba)
+
+
+def mean_log_proba(members: tuple[Floats, ...]) -> Floats:
+    """Mean of several models' log-probabilities, normalised; NaN for an item that none of them has seen.
+
+    members  (n_classes, n_items) each, NaN for items that a model has not seen
+    """
+    there = [~np.isnan(member[0]) for member in members]
+    total = np.zeros_like(members[0])
+    for member, here in zip(members, there, strict=True):
+        np.add(total, member, out=total, where=here)
+    number = np.sum(there, axis=0)
+    with np.errstate(invalid="ignore"):
+        total /= number
+    seen = number > 0
+    if seen.all():
+        return normalise_log(total)
+    total[:, seen] = normalise_log(total[:, seen])
+    return total
