@@ -173,7 +173,7 @@ def test_passing_blocks_are_made_anew_in_each_pass(threads):
         made.append(rows)
         return rows.stop - rows.start
 
-    blocks = local.Passing(make, [slice(0, 3), slice(3, 5), slice(5, 9)])
+    blocks = local.Passing(make, [slice(0, 3), slice(3, 5), slice(5, 9)], 9)
     assert len(blocks) == 3
     assert made == []
     for count in (3, 6):

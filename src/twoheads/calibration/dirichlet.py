@@ -92,7 +92,7 @@ class DirichletCalibration(Calibrator):
         def curvature(x: Floats) -> Floats:
             return np.asarray(sum_blocks(lambda block: full_curvature(block, x), blocks)[0])
 
-        self.total_weight_ = float(sum(block.total_weight() for block in blocks))
+        self.total_weight_ = float(sum_blocks(lambda block: (block.total_weight(),), blocks)[0])
         identity = np.eye(n_classes, n_classes + 1)
         found = near_minimum(loss, curvature, identity, self._precision(n_classes))
         self.coef_, self.intercept_ = found[:, :-1].copy(), found[:, -1].copy()

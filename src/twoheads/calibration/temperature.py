@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -91,11 +91,11 @@ class TemperatureScaling(Calibrator):
         self.start(blocks, n_classes)
         if self._is_held() or not blocks:
             return self
-        guess = self._best_on_grid(_sample(blocks, 512))
-        n_items = sum(block.n_items for block in blocks)
-        if n_items > 2 * _SAMPLE:
-            scale = n_items / _SAMPLE
-            guess, _ = self._mode(_sample(blocks, _SAMPLE), guess, scale)
+        n_items = n_items_of(blocks)
+        few = _sample(blocks, _SAMPLE) if n_items > 2 * _SAMPLE else blocks
+        guess = self._best_on_grid(_sample(few, 512))
+        if few is not blocks:
+            guess, _ = self._mode(few, guess, n_items / _SAMPLE)
         mode, curvature = self._mode(blocks, guess)
         self._set(mode, 1.0 / np.sqrt(-curvature) if curvature < 0 else np.inf)
         if self.estimate == "mean":
@@ -204,7 +204,7 @@ class TemperatureScaling(Calibrator):
 
     def _integrate(self, blocks: Sequence[Block]) -> None:
         sd = min(self.log_temperature_sd_, self.log_temperature_sd)
-        many = sd < 0.2 and sum(block.n_items for block in blocks) > 2000
+        many = sd < 0.2 and n_items_of(blocks) > 2000
         low, high = support(lambda tau: self._log_posterior(blocks, tau), self.log_temperature_, sd)
         grid = np.linspace(low, high, 33 if many else 129)
         weights = normalised_weights(self._log_posterior(blocks, grid))
@@ -216,17 +216,18 @@ class TemperatureScaling(Calibrator):
         self.nodes_, self.node_weights_ = (grid, weights) if wide else gauss_rule(grid, weights, n_nodes)
 
 
-def _sample(blocks: Sequence[Block], size: int) -> list[Block]:
+def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
     """About ``size`` items, evenly spaced over all blocks."""
-    step = max(1, sum(block.n_items for block in blocks) // size)
+    step = max(1, n_items_of(blocks) // size)
     if step == 1:
-        return list(blocks)
-    return [
-        Block(
+        return blocks
+
+    def every(block: Block) -> Block:
+        return Block(
             np.ascontiguousarray(block.log_proba[:, ::step]),
             true_label=None if block.true_label is None else block.true_label[::step],
             target=None if block.target is None else np.ascontiguousarray(block.target[:, ::step]),
             weight=None if block.weight is None else block.weight[::step],
         )
-        for block in blocks
-    ]
+
+    return list(map_blocks(every, blocks))

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
-from twoheads.engines.local import map_blocks, sum_blocks
+from twoheads.engines.local import map_blocks, mapped, sum_blocks
 from twoheads.kernels.answers import soft_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
@@ -46,8 +46,9 @@ def expectation_maximisation(
     anew.
     With ``hold_calibrator`` it stays as it is.
     """
-    parts = [replace(block, weight=_weight(block, unlabelled_weight)) for block in blocks]
-    enough = tol * max(sum(part.total_weight() for part in parts), 1.0)
+    parts = mapped(lambda block: replace(block, weight=_weight(block, unlabelled_weight)), blocks)
+    (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
+    enough = tol * max(float(total_weight), 1.0)
     one_pass = _pass_by_sums if calibrator.learns_from_sums or hold_calibrator else _pass_by_refit
     overlap = overlap_of(parts) if confusion.uses_overlap else None
     path: list[float] = []

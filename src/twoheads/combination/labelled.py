@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
 from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import hard_counts
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.observations import Observations
+from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
 KEPT_NUMBERS = 30_000_000
@@ -25,6 +27,33 @@ class Labelled:
     seen: Observations
     truth: Codes
     weight: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def n_labelled(self) -> int:
+        """How many items' truth is known."""
+        return int((self.truth != MISSING).sum())
+
+    def labelled(self) -> Labelled:
+        """The items whose truth is known."""
+        return self if self.n_labelled == len(self) else self.take(np.flatnonzero(self.truth != MISSING))
+
+    def per_class(self) -> Floats:
+        """The weight of the items of each known class, (n_classes,)."""
+        known = self.labelled()
+        return np.bincount(known.truth, known.weight, self.seen.n_classes).astype(np.float64)
+
+    def some(self, limit: int, least: int = 64) -> Sequence[Block]:
+        """At most so many of the items, evenly spaced, as blocks."""
+        return self.take(evenly_spaced(len(self), limit)).blocks(least)
+
+    def answered_without_truth(self) -> Block | None:
+        """At most 300 of the items that have an answer and no truth, evenly spaced; None where there is none."""
+        rest = np.flatnonzero((self.truth == MISSING) & (self.seen.answers.per_item() > 0))
+        some = self.spread(rest)
+        return self.seen.take(some).block(slice(0, len(some))) if len(some) else None
 
     def take(self, rows: Codes) -> Labelled:
         """Some of the items."""
@@ -53,7 +82,14 @@ class Labelled:
 
         if len(self.seen) * self.seen.n_classes <= KEPT_NUMBERS:
             return list(map_blocks(make, slices))
-        return Passing(make, slices)
+        return Passing(make, slices, len(self.seen))
+
+
+def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) -> Labelled:
+    """What a fit is given, checked."""
+    seen = as_observations(X, y=y, model_scale=model_scale)
+    truth = as_truth(y, seen)
+    return Labelled(seen, truth, as_weight(sample_weight, len(seen)))
 
 
 def counts_of(blocks: Sequence[Block], n_people: int, n_classes: int) -> Floats:

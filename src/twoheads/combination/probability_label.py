@@ -19,13 +19,13 @@ from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
 from twoheads.combination.em import expectation_maximisation, overlap_of
 from twoheads.combination.explanation import Explanation, in_favour
-from twoheads.combination.labelled import Labelled, counts_of
+from twoheads.combination.labelled import Labelled, counts_of, labelled
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
-from twoheads.engines.local import Passing
+from twoheads.engines.local import mapped
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.agreement import agreement_log_density, evenly_spaced
+from twoheads.kernels.agreement import agreement_log_density
 from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -34,7 +34,6 @@ from twoheads.kernels.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.kernels.temperature import tempered
-from twoheads.observations import as_observations, as_truth, as_weight
 
 #: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (8 MB).
 TABLE_NUMBERS = 1_000_000
@@ -145,26 +144,22 @@ class ProbabilityLabelCombiner(Combiner):
         """
         if not self.unlabelled_weight >= 0:
             raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
-        seen = as_observations(X, y=y, model_scale=self.model_scale)
-        truth = as_truth(y, seen)
-        weight = as_weight(sample_weight, len(seen))
-        self._learn_about(seen)
+        items = labelled(X, y, sample_weight, self.model_scale)
+        self._learn_about(items.seen)
         self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
         self.calibrator_: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
         self.dependence_ = None if self.dependence is None else clone(self.dependence)
         self.record_ = None
         self.objective_ = np.empty(0)
-        known = np.flatnonzero(truth != MISSING)
-        self.n_labelled_, self.n_unlabelled_ = len(known), len(seen) - len(known)
-        items = Labelled(seen, truth, weight)
-        labelled = items if self.n_unlabelled_ == 0 else items.take(known)
-        self.labels_per_class_ = np.bincount(labelled.truth, labelled.weight, seen.n_classes).astype(np.float64)
+        self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
+        self.labels_per_class_ = items.per_class()
         if self.n_labelled_:
-            blocks = labelled.blocks()
+            known = items.labelled()
+            blocks = known.blocks()
             self._fit_labelled(blocks)
             if self.dependence_ is not None:
                 agreement = self._agreement(items) if self.unlabelled_weight else None
-                self._fit_dependence(self.dependence_, labelled, blocks, agreement)
+                self._fit_dependence(self.dependence_, known, blocks, agreement)
                 return self
         if self.n_unlabelled_ and (self.unlabelled_weight or not self.n_labelled_):
             self._fit_unlabelled(items)
@@ -214,28 +209,26 @@ class ProbabilityLabelCombiner(Combiner):
         """What items without truth say of the model's temperature; None where nobody answered one, or it is held."""
         if self._log_temperature_prior()[1] <= HELD_SD:
             return None
-        rest = np.flatnonzero((items.truth == MISSING) & (items.seen.answers.per_item() > 0))
-        some = items.spread(rest)
-        if not len(some):
+        pairs = items.answered_without_truth()
+        if pairs is None:
             return None
-        pairs = self._block(items.seen.take(some), slice(0, len(some)))
         human_label = self._human_label(pairs)
         return agreement_log_density(self._model_side(pairs), human_label, *self.confusion_.accuracy_posterior())
 
     def _fit_dependence(
         self,
         dependence: Dependence,
-        labelled: Labelled,
+        known: Labelled,
         blocks: Sequence[Block],
         agreement: Callable[[Floats], Floats] | None,
     ) -> None:
-        left_out = self._left_out(labelled)
+        left_out = self._left_out(known)
         sample: Sequence[Block] = []
-        if len(labelled.truth) > MODE_LABELS:
-            few = evenly_spaced(len(labelled.truth), min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_)))
+        if len(known) > MODE_LABELS:
+            limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
             # The Hessian is a product of matrices: with many classes it wants more items at a time.
-            sample = self._seen_by_dependence(labelled.take(few).blocks(least=1024))
-            blocks = blocks if blocks[0].n_items >= 1024 else labelled.blocks(least=1024)
+            sample = self._seen_by_dependence(known.some(limit, least=1024))
+            blocks = blocks if blocks[0].n_items >= 1024 else known.blocks(least=1024)
         blocks = self._seen_by_dependence(blocks)
         dependence.fit(
             blocks,
@@ -254,8 +247,8 @@ class ProbabilityLabelCombiner(Combiner):
 
         self.record_ = record_of(sample or blocks, proba, self._human_label)
 
-    def _left_out(self, labelled: Labelled) -> LeftOut:
-        log_rows = self._log_left_out_rows(labelled.weight_of_one())
+    def _left_out(self, known: Labelled) -> LeftOut:
+        log_rows = self._log_left_out_rows(known.weight_of_one())
 
         def log_likelihood(block: Block) -> Floats:
             assert block.answers is not None
@@ -301,13 +294,7 @@ class ProbabilityLabelCombiner(Combiner):
     def _seen_by_dependence(self, blocks: Sequence[Block]) -> Sequence[Block]:
         if isinstance(self.calibrator_, TemperatureScaling):
             return blocks
-
-        def make(at: int) -> Block:
-            block = blocks[at]
-            return replace(block, log_proba=self._model_side(block))
-
-        every = range(len(blocks))
-        return Passing(make, every) if isinstance(blocks, Passing) else [make(at) for at in every]
+        return mapped(lambda block: replace(block, log_proba=self._model_side(block)), blocks)
 
     def _human_label(self, block: Block) -> Codes:
         """The people's label: their answer, or the class most likely to give all their answers; MISSING without any."""

@@ -92,7 +92,7 @@ class ReleasedTemperature(TemperatureScaling):
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Adam on T, from 1."""
         self.start(blocks, n_classes)
-        weight = sum(block.total_weight() for block in blocks)
+        weight = float(sum_blocks(lambda block: (block.total_weight(),), blocks)[0])
 
         def slope(temperature: float) -> float:
             tau = float(np.log(temperature))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -99,9 +100,10 @@ if hasattr(os, "register_at_fork"):
 class Passing(Sequence[Out]):
     """Blocks that are made when they are needed and never kept, in each pass anew."""
 
-    def __init__(self, make: Callable[[Any], Out], slices: Sequence[Any]) -> None:
+    def __init__(self, make: Callable[[Any], Out], slices: Sequence[Any], n_items: int) -> None:
         self._make = make
         self._slices = slices
+        self.n_items = n_items
 
     def __len__(self) -> int:
         return len(self._slices)
@@ -110,12 +112,50 @@ class Passing(Sequence[Out]):
         return self._make(self._slices[at])
 
 
+class Elsewhere(Sequence[Out], ABC):
+    """Blocks that live on disk or on other machines: kernels go to them, and only what these return comes back."""
+
+    #: How many items stand in all blocks.
+    n_items: int
+
+    @abstractmethod
+    def map(self, kernel: Callable[[Out], Any]) -> Iterator[Any]:
+        """``kernel(block)`` for each block, in order."""
+
+    @abstractmethod
+    def sum(self, kernel: Callable[[Out], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Sum over the blocks of what ``kernel`` returns."""
+
+    @abstractmethod
+    def mapped(self, make: Callable[[Out], Out]) -> Elsewhere[Out]:
+        """``make(block)`` in place of each block, made where it is and when it is needed."""
+
+
+def mapped(make: Callable[[Any], Any], blocks: Sequence[Any]) -> Sequence[Any]:
+    """``make(block)`` in place of each block: now where blocks are kept, in each pass where they are not."""
+    if isinstance(blocks, Elsewhere):
+        return blocks.mapped(make)
+    if isinstance(blocks, Passing):
+        return Passing(lambda at: make(blocks[at]), range(len(blocks)), blocks.n_items)
+    return [make(block) for block in blocks]
+
+
+def n_items_of(blocks: Sequence[Any]) -> int:
+    """How many items stand in all blocks."""
+    if isinstance(blocks, Elsewhere | Passing):
+        return blocks.n_items
+    return sum(block.n_items for block in blocks)
+
+
 def map_blocks(kernel: Callable[[In], Out], blocks: Iterable[In]) -> Iterator[Out]:
     """``kernel(block)`` for each block, in order; at most two blocks per thread are under way at once.
 
     A kernel may map blocks itself: it does so in its own thread. When a kernel fails, blocks that have not begun are
     left, and the error comes once those that have are done.
     """
+    if isinstance(blocks, Elsewhere):
+        yield from blocks.map(kernel)
+        return
     threads = n_threads()
     waiting = iter(blocks)
     if threads == 1 or getattr(_here, "is_worker", False) or (isinstance(blocks, Sequence) and len(blocks) < 2):
@@ -136,7 +176,12 @@ def map_blocks(kernel: Callable[[In], Out], blocks: Iterable[In]) -> Iterator[Ou
 
 def sum_blocks(kernel: Callable[[In], tuple[Any, ...]], blocks: Iterable[In]) -> tuple[Any, ...]:
     """Sum, entry by entry, of the tuples of numbers or arrays that ``kernel`` returns for each block."""
+    return blocks.sum(kernel) if isinstance(blocks, Elsewhere) else added(map_blocks(kernel, blocks))
+
+
+def added(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Sum of tuples of numbers or arrays, entry by entry, one after the other."""
     total: tuple[Any, ...] = ()
-    for part in map_blocks(kernel, blocks):
+    for part in parts:
         total = tuple(np.add(a, b) for a, b in zip(total, part, strict=True)) if total else part
     return total
