@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import twoheads as th
-from twoheads import InvalidObservations, Observations
+from twoheads import InvalidObservations, InvalidParameter, Observations
 from twoheads.kernels.answers import Answers, pack_answers, pack_values
+from twoheads.labels import label_text
 
 NAN = np.nan
 
@@ -197,3 +199,228 @@ def test_people_are_numbered_as_at_fit():
     assert np.array_equal(block.confidence, seen.confidence, equal_nan=True)
     assert len(block.members) == 2
     assert block.no_model.any()
+
+
+def told_of(seen):
+    """{(item id, person, label or "unsure"): confidence} of all answers, and {(item id, model): row}."""
+    told = {}
+    for (item, column), sure in entries(seen.answers, seen.confidence).items():
+        person, label = divmod(column, seen.n_classes)
+        name = seen.annotators[person], label_text(seen.classes[label].item())
+        told[label_text(seen.items[item]), *name] = NAN if sure is None else sure
+    for item, person in entries(seen.unsure) if seen.unsure is not None else ():
+        told[label_text(seen.items[item]), seen.annotators[person], "unsure"] = NAN
+    rows = {}
+    for model, proba in zip(seen.models, seen.model_proba, strict=True):
+        for item, row in zip(seen.items, proba, strict=True):
+            if not np.isnan(row).any():
+                rows[label_text(item), model] = row.tolist()
+    return told, rows
+
+
+def wide_frame(seen, told, unsure, *, word="unsure"):
+    """The observations of `crowd` as a wide table."""
+    frame = pd.DataFrame({"item": [f"i{item}" for item in range(len(seen))]})
+    for person, name in enumerate(seen.annotators):
+        frame[f"human_{name}"] = [
+            word if (item, person) in unsure else "abc"[told[item, person][0]] if (item, person) in told else None
+            for item in range(len(seen))
+        ]
+        frame[f"confidence_{name}"] = [told.get((item, person), (0, NAN))[1] for item in range(len(seen))]
+    for model, proba in zip(seen.models, seen.model_proba, strict=True):
+        for at, name in enumerate("abc"):
+            frame[f"{model}.p_{name}"] = proba[:, at]
+    return frame
+
+
+def long_frames(seen, told, unsure, *, word="unsure"):
+    """The observations of `crowd` as long tables of answers and model rows."""
+    answers = [(f"i{item}", f"p{person}", "abc"[label], sure) for (item, person), (label, sure) in told.items()]
+    answers += [(f"i{item}", f"p{person}", word, 3.0) for item, person in unsure]  # how sure of being unsure: not used
+    rows = [
+        (f"i{item}", model, *proba[item])
+        for model, proba in zip(seen.models, seen.model_proba, strict=True)
+        for item in range(len(seen))
+        if not np.isnan(proba[item, 0])
+    ]
+    return (
+        pd.DataFrame(answers, columns=["item", "annotator", "answer", "confidence"]),
+        pd.DataFrame(rows, columns=["item", "model", "p_a", "p_b", "p_c"]),
+    )
+
+
+def test_wide_and_long_tables_say_the_same():
+    seen, told, unsure = crowd()
+    seen = replace(seen, items=np.array([f"i{item}" for item in range(len(seen))], dtype=object))
+    wanted = told_of(seen)
+    wide = wide_frame(seen, told, unsure)
+    answers, model = long_frames(seen, told, unsure)
+    for made in (
+        Observations.from_frame(wide),
+        Observations.from_frame(wide[wide.columns[::-1]]),
+        Observations.from_frame(wide.sample(frac=1, random_state=0)),
+        Observations.from_answers(answers, model),
+        Observations.from_answers(answers.sample(frac=1, random_state=1), model.sample(frac=1, random_state=2)),
+        Observations.from_answers(answers, wide),
+        Observations.from_frame(wide_frame(seen, told, unsure, word="Don't know"), unsure="don't know"),
+        Observations.from_answers(*long_frames(seen, told, unsure, word=" ? "), unsure=["n/k", "?"]),
+    ):
+        found = told_of(made)
+        assert same(found[0], wanted[0])
+        assert found[1] == wanted[1]
+        assert made.models == ("left", "right")
+
+
+def test_arrays_say_the_same():
+    proba = {"left": np.array([[0.7, 0.3], [0.6, 0.4]]), "right": np.array([[0.1, 0.9], [NAN, NAN]])}
+    seen = Observations.from_arrays(["dog", "Unsure"], proba, classes=["dog", "cat"], confidence=[80, 20])
+    frame = pd.DataFrame({"human": ["dog", "Unsure"], "confidence": [80, 20]})
+    for model, rows in proba.items():
+        frame[[f"{model}.p_dog", f"{model}.p_cat"]] = rows
+    for made in (seen, Observations.from_frame(frame)):
+        told, rows = told_of(made)
+        assert same(told, {("0", "human", "dog"): 80.0, ("1", "human", "unsure"): NAN})
+        assert rows == {("0", "left"): [0.3, 0.7], ("1", "left"): [0.4, 0.6], ("0", "right"): [0.9, 0.1]}
+    coded = Observations.from_arrays([0, 1], proba, classes=["dog", "cat"], confidence=[NAN, 20])
+    assert same(told_of(coded)[0], {("0", "human", "dog"): NAN, ("1", "human", "cat"): 20.0})
+    assert Observations.from_arrays([0, 1], proba, confidence=[NAN, NAN]).confidence is None
+
+
+def test_unsure_may_be_a_class():
+    frame = pd.DataFrame({"human": ["unsure", "yes"], "p_unsure": [0.5, 0.5], "p_yes": [0.5, 0.5]})
+    seen = Observations.from_frame(frame)
+    assert seen.unsure is None
+    assert seen.answers.column.tolist() == [0, 1]
+
+
+def test_unsure_does_not_change_the_type_of_the_classes():
+    frame = pd.DataFrame({"human": [0, "unsure", 1], "p_0": [0.5] * 3, "p_1": [0.5] * 3})
+    seen = Observations.from_frame(frame)
+    assert seen.classes.tolist() == [0, 1]
+    coded = Observations.from_frame(frame.assign(human=[0, 99, 1]), unsure="99")
+    assert coded.classes.tolist() == [0, 1]
+    assert coded.unsure.column.tolist() == seen.unsure.column.tolist() == [-1, 0, -1]
+    crowd_only = Observations.from_answers(
+        pd.DataFrame({"task": [1, 2, 2], "worker": ["x", "x", "y"], "label": [0, 1, "unsure"]})
+    )
+    assert crowd_only.classes.tolist() == [0, 1]
+    assert crowd_only.unsure.column.tolist() == [-1, 1]
+
+
+def test_an_item_of_which_all_are_unsure_is_one():
+    frame = pd.DataFrame({"human": ["unsure", "a"], "p_a": [NAN, 0.5], "p_b": [NAN, 0.5]})
+    seen = Observations.from_frame(frame)
+    assert seen.answers.per_item().tolist() == [0, 1]
+    team = th.ProbabilityLabelCombiner().fit(seen)
+    assert np.allclose(team.predict_proba(seen)[0].sum(), 1)
+
+
+def test_whose_confidence_it_is():
+    half = {"p_a": [0.5, 0.5], "p_b": [0.5, 0.5]}
+    only = Observations.from_frame(pd.DataFrame({"human_ann": ["a", None], "confidence": [3, 4], **half}))
+    assert np.array_equal(only.confidence, [3, NAN], equal_nan=True)
+    two = {"human": ["a", "b"], "human_ann": ["a", "b"], "confidence": [3, 4], **half}
+    assert np.array_equal(Observations.from_frame(pd.DataFrame(two)).confidence, [3, NAN, 4, NAN], equal_nan=True)
+    nobody = {"human_bo": ["a", "b"], "human_ann": ["a", "b"], "confidence": ["high", "low"], **half}
+    assert Observations.from_frame(pd.DataFrame(nobody)).confidence is None
+    team = {"human": ["a", "b"], "combined_label": ["a", "b"], "confidence": [0.9, 0.8], **half}
+    assert Observations.from_frame(pd.DataFrame(team)).confidence is None
+
+
+def test_one_named_model():
+    frame = pd.DataFrame({"human": ["a"], "net.p_a": [0.4], "net.p_b": [0.6]})
+    seen = Observations.from_frame(frame)
+    assert seen.models == ("net",)
+    assert seen.model_proba[0].tolist() == [[0.4, 0.6]]
+    mixed = Observations.from_frame(frame.assign(p_a=0.1, p_b=0.9))
+    assert mixed.models == ("model", "net")
+    dotted = pd.DataFrame({"human": ["x.p_y"], "p_x.p_y": [0.4], "p_b": [0.6]})
+    assert Observations.from_frame(dotted).classes.tolist() == ["b", "x.p_y"]
+
+
+HALF = {"p_a": [0.5, 0.5], "p_b": [0.5, 0.5]}
+LONG = pd.DataFrame({"item": [1, 2], "annotator": ["x", "x"], "answer": ["a", "b"]})
+MODEL = pd.DataFrame({"item": [1, 2, 1, 2], "model": ["m", "m", "n", "m"], "p_a": [0.5] * 4, "p_b": [0.5] * 4})
+ROWS = np.full((2, 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], "confidence": ["high", 3], **HALF})),
+            InvalidObservations,
+            "column 'confidence' must hold numbers; row 0 has 'high' (1 of 2 rows are off). Give numbers on any scale, "
+            "blank where none was given; or rename the column if it holds something else.",
+        ),
+        (
+            lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], "confidence": [1, np.inf], **HALF})),
+            InvalidObservations,
+            "column 'confidence' must hold finite numbers; row 1 has inf (1 of 2 rows are off). Give numbers on any "
+            "scale, blank where none was given; or rename the column if it holds something else.",
+        ),
+        (
+            lambda: Observations.from_arrays([0, 1], ROWS, confidence=[1]),
+            InvalidObservations,
+            "confidence and human_label must have the same number of rows; confidence has 1, human_label has 2. "
+            "Give one entry per item, in the same order.",
+        ),
+        (
+            lambda: Observations.from_arrays([0, 1], {"m": ROWS, "n": np.full((2, 3), 1 / 3)}),
+            InvalidObservations,
+            "model_proba of 'n' must have one column per class, 2; it has shape (2, 3). Give (n_items, n_classes).",
+        ),
+        (
+            lambda: Observations.from_arrays([0, 1], {"m": ROWS, "n": ROWS * 3}),
+            InvalidObservations,
+            "model_proba of 'n' must sum to 1 in every row; row 0 sums to 3 (2 of 2 rows are off). "
+            "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+        ),
+        (
+            lambda: Observations.from_arrays([0, 1], {}),
+            InvalidObservations,
+            "model_proba must give each model's rows by its name; its keys are [].",
+        ),
+        (
+            lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], **HALF}), unsure="A"),
+            InvalidParameter,
+            "unsure (--unsure) must hold words for not knowing; 'A' is a class. "
+            "Give what people write who do not know.",
+        ),
+        (
+            lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], **HALF}), unsure=["?", " "]),
+            InvalidParameter,
+            "unsure (--unsure) must hold words for not knowing; a blank is none. "
+            "Give what people write who do not know.",
+        ),
+        (
+            lambda: Observations.from_frame(
+                pd.DataFrame({"human": ["a"], "m.p_a": [0.5], "m.p_b": [0.5], "n.p_a": [0.5]})
+            ),
+            InvalidObservations,
+            "X must have a column for each class of each model; that of class 'b' and model 'n', 'n.p_b', is missing "
+            "(1 of 4 are missing). Add it, or drop the model.",
+        ),
+        (
+            lambda: Observations.from_answers(LONG, MODEL),
+            InvalidObservations,
+            "model must have one row per item and model; item 2 has 2 of model 'm' (1 of 4 rows are repeats). "
+            "Keep one of each.",
+        ),
+        (
+            lambda: Observations.from_answers(LONG, MODEL.assign(model=["m", None, "n", "n"])),
+            InvalidObservations,
+            "model must name the model in every row; row 1 is blank (1 of 4 rows are off). "
+            "Name it, or drop those rows.",
+        ),
+        (
+            lambda: Observations.from_answers(LONG, MODEL.rename(columns={"p_a": "m.p_a", "p_b": "m.p_b"})),
+            InvalidObservations,
+            "model must name its models in a column model or in columns <model>.p_<class>; it does both. Drop one.",
+        ),
+    ],
+)
+def test_mistakes_are_told(make, error, message):
+    with pytest.raises(error) as raised:
+        make()
+    assert str(raised.value) == message

@@ -96,13 +96,35 @@ def as_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats | None:
     return weight
 
 
-def check_model(values: NDArray[Any], n_classes: int, scale: str, *, argument: str = "model_proba") -> None:
-    """Refuse rows that are no probabilities on their scale; a row of NaN only is a model that has not seen the item."""
+def as_confidence(values: ArrayLike, argument: str) -> Floats:
+    """How sure each answer was: finite numbers on any scale, NaN where none was given."""
+    remedy = "Give numbers on any scale, blank where none was given; or rename the column if it holds something else."
+    numbers = as_numbers(values, argument, remedy=remedy).astype(np.float64)
+    if numbers.ndim != 1:
+        raise InvalidObservations(
+            f"{argument} must be one-dimensional, one number per answer; it has shape {numbers.shape}."
+        )
+    off = np.flatnonzero(np.isinf(numbers))
+    if len(off):
+        raise InvalidObservations(
+            f"{argument} must hold finite numbers; row {off[0]} has {numbers[off[0]]:g} "
+            f"({len(off)} of {len(numbers)} rows are off). {remedy}"
+        )
+    return numbers
+
+
+def check_columns(values: NDArray[Any], n_classes: int, argument: str) -> None:
+    """Refuse a model whose rows have not one number per class."""
     if values.ndim != 2 or values.shape[1] != n_classes:
         raise InvalidObservations(
             f"{argument} must have one column per class, {n_classes}; it has shape {values.shape}. "
             "Give (n_items, n_classes)."
         )
+
+
+def check_model(values: NDArray[Any], n_classes: int, scale: str, *, argument: str = "model_proba") -> None:
+    """Refuse rows that are no probabilities on their scale; a row of NaN only is a model that has not seen the item."""
+    check_columns(values, n_classes, argument)
     size = max(1, _CHUNK // n_classes)
     with np.errstate(over="ignore", invalid="ignore"):
         chunks = (values[at : at + size] for at in range(0, len(values), size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,58 @@ def class_columns(frame: Frame) -> dict[str, str]:
     return {name: names[name] for name in class_order(names)}
 
 
+def model_columns(frame: Frame) -> dict[str, dict[str, str]]:
+    """The column of each class, by class name, by model: ``<model>.p_<class>``, or ``p_<class>`` without a name."""
+    named = named_models(frame.columns, frame.argument)
+    plain = any(name.startswith("p_") and len(name) > 2 for name in frame.columns)
+    found = ({"model": class_columns(frame)} if plain or not named else {}) | named
+    return found if not named else same_in_models(found, frame.argument)
+
+
+def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
+    """The column of each class, by class name, of each model that has a name: ``<model>.p_<class>``."""
+    models: dict[str, dict[str, str]] = {}
+    for column in columns:
+        model, separator, name = column.partition(".p_")
+        if separator and model and name and not column.startswith(("p_", "human_")):
+            models.setdefault(model, {})[name] = column
+    if "model" in models and any(name.startswith("p_") and len(name) > 2 for name in columns):
+        raise InvalidObservations(
+            f"{where} must name each model once; 'model' is also the one of the columns p_<class>. Rename one of them."
+        )
+    return {model: {name: models[model][name] for name in class_order(models[model])} for model in class_order(models)}
+
+
+def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, dict[str, str]]:
+    """The models' columns as given, if every model has a column for each class."""
+    every = class_order({name for classes in models.values() for name in classes})
+    lacking = [(model, name) for model, classes in models.items() for name in every if name not in classes]
+    if lacking:
+        model, name = lacking[0]
+        column = next(iter(models[model].values())).removesuffix(next(iter(models[model]))) + name
+        raise InvalidObservations(
+            f"{where} must have a column for each class of each model; that of class {name!r} and model {model!r}, "
+            f"{column!r}, is missing ({len(lacking)} of {len(models) * len(every)} are missing). "
+            "Add it, or drop the model."
+        )
+    return models
+
+
+def confidence_columns(columns: Sequence[str], people: Iterable[str]) -> dict[str, str]:
+    """The column of each person's confidence by the person's name, where there is one.
+
+    ``confidence_<name>`` goes with ``human_<name>``, and ``confidence`` with ``human`` or the only person; next to
+    ``combined_label`` it is a team's, and nobody's here.
+    """
+    names = list(people)
+    found = {name: f"confidence_{name}" for name in names if f"confidence_{name}" in columns}
+    if "confidence" in columns and "combined_label" not in columns:
+        whose = "human" if "human" in names else names[0] if len(names) == 1 else None
+        if whose is not None and whose not in found:
+            found[whose] = "confidence"
+    return {name: found[name] for name in names if name in found}
+
+
 def people_columns(frame: Frame) -> dict[str, str]:
     """The column of each person by the person's name: ``human`` first, then each ``human_<name>`` in order."""
     prefix = "human_"
@@ -57,10 +110,10 @@ def need_people(frame: Frame, people: dict[str, str]) -> None:
         )
 
 
-def same_classes(columns: dict[str, str], classes: NDArray[Any], *, argument: str = "X") -> NDArray[Any]:
+def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str = "X") -> NDArray[Any]:
     """The classes as given, if the probability columns are those."""
-    wanted = {label_text(name) for name in classes.tolist()}
-    lacking, extra = class_order(wanted - set(columns)), class_order(set(columns) - wanted)
+    wanted, there = {label_text(name) for name in classes.tolist()}, set(columns)
+    lacking, extra = class_order(wanted - there), class_order(there - wanted)
     if lacking or extra:
         what = [f"p_{name} is missing" for name in lacking[:3]] + [f"p_{name} was not there" for name in extra[:3]]
         raise InvalidObservations(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.errors import InvalidObservations
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes
 
 _UNKNOWN = -2
@@ -106,6 +106,40 @@ def distinct(labels: NDArray[Any], argument: str) -> Iterable[Any]:
         raise InvalidObservations(
             f"{argument} must hold one label per row; row {row} has {value!r}. Give names or numbers."
         ) from None
+
+
+def unsure_words(unsure: str | Iterable[Any], classes: Iterable[str]) -> frozenset[str]:
+    """The texts that mean "unsure", in lower case: that word, unless a class is called so, and those given."""
+    given = [unsure] if isinstance(unsure, str) or not isinstance(unsure, Iterable) else list(unsure)
+    known = {name.strip().casefold() for name in classes}
+    words = [label_text(word).strip().casefold() for word in given]
+    for word, text in zip(given, words, strict=True):
+        if is_missing(word) or text in known:
+            what = "a blank is none" if is_missing(word) else f"{word!r} is a class"
+            raise InvalidParameter(
+                f"unsure (--unsure) must hold words for not knowing; {what}. Give what people write who do not know."
+            )
+    return frozenset(words) | ({"unsure"} - known)
+
+
+def set_apart(
+    labels: NDArray[Any], words: frozenset[str], argument: str
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Labels with gaps where they mean "unsure", and where that is, (n_labels,); None where nowhere."""
+    if labels.ndim != 1 or (labels.dtype.kind in "biuf" and not any(map(_is_number_text, words))):
+        return labels, None
+    found = {value for value in distinct(labels, argument) if means_unsure(value, words)}
+    if not found:
+        return labels, None
+    unsure = np.fromiter((value in found for value in labels.tolist()), dtype=bool, count=len(labels))
+    rest = labels.astype(object)
+    rest[unsure] = None
+    return rest, unsure
+
+
+def means_unsure(value: Any, words: frozenset[str]) -> bool:
+    """Whether an answer means "unsure"."""
+    return not is_missing(value) and label_text(value).strip().casefold() in words
 
 
 def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_codes: bool = True) -> Codes:

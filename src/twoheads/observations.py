@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -93,28 +94,33 @@ class Observations:
     def from_arrays(
         cls,
         human_label: ArrayLike,
-        model_proba: ArrayLike,
+        model_proba: ArrayLike | Mapping[str, ArrayLike],
         *,
         classes: ArrayLike | None = None,
         items: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
         model_scale: str = "probability",
     ) -> Self:
-        """One person's answers and one model's rows.
+        """One person's answers and one model's rows, or those of several models.
 
         Parameters
         ----------
         human_label : array of shape (n_items,)
-            Class codes, that is columns of ``model_proba``; -1 or NaN where nobody was asked. Texts are class names.
-        model_proba : array of shape (n_items, n_classes)
-            The model's rows; a row of NaN where the model has not seen the item. Not copied.
+            Class codes, that is columns of ``model_proba``; -1 or NaN where nobody was asked. Texts are class names, or
+            ``"unsure"``.
+        model_proba : array of shape (n_items, n_classes), or dict of such arrays
+            The model's rows; a row of NaN where the model has not seen the item. Not copied. Of several models, the
+            rows of each by its name.
         classes : array of shape (n_classes,), optional
             The class of each column; the columns' numbers by default.
         items : array of shape (n_items,), optional
             The items' ids.
+        confidence : array of shape (n_items,), optional
+            How sure each answer was, on any scale; NaN where it is not known.
         model_scale : {"probability", "log", "logit"}
             What the model's columns hold.
         """
-        return cls._checked(read_arrays(human_label, model_proba, classes, items), model_scale)
+        return cls._checked(read_arrays(human_label, model_proba, classes, items, confidence), model_scale)
 
     @classmethod
     def from_answers(
@@ -123,6 +129,7 @@ class Observations:
         model: Any = None,
         *,
         classes: ArrayLike | None = None,
+        unsure: str | Sequence[str] = (),
         model_scale: str = "probability",
     ) -> Self:
         """A long table of answers and a table of the model's rows.
@@ -133,15 +140,19 @@ class Observations:
         Parameters
         ----------
         answers : data frame
-            Columns ``item, annotator, answer`` or ``task, worker, label``; a blank answer is none.
+            Columns ``item, annotator, answer`` or ``task, worker, label``, and perhaps ``confidence``.
+            A blank answer is none.
         model : data frame, optional
-            Columns ``item`` (or ``task``) and ``p_<class>``; one row per item.
+            Columns ``item`` (or ``task``) and ``p_<class>``; one row per item. With a column ``model`` one row per item
+            and model.
         classes : array of shape (n_classes,), optional
             The classes, where there is no model to name them and perhaps not every one was answered.
+        unsure : str or sequence of str
+            Answers that mean "unsure", beside that word itself, in capitals or not.
         model_scale : {"probability", "log", "logit"}
             What the model's columns hold.
         """
-        return cls._checked(read_answers(answers, model, classes), model_scale)
+        return cls._checked(read_answers(answers, model, classes, unsure), model_scale)
 
     @classmethod
     def from_frame(
@@ -150,26 +161,30 @@ class Observations:
         *,
         y: Any = None,
         classes: NDArray[Any] | None = None,
+        unsure: str | Sequence[str] = (),
         model_scale: str = "probability",
         need_human: bool = True,
     ) -> Self:
-        """A frame with a person's answers and the model's probabilities; the order of its columns does not matter.
+        """A frame with people's answers and models' probabilities; the order of its columns does not matter.
 
         Parameters
         ----------
         X : data frame
             Columns ``human`` (or several ``human_<name>``; blank where a person was not asked) and one column
-            ``p_<class>`` per class; ``item`` if it has ids. Other columns are not looked at.
+            ``p_<class>`` per class, of several models ``<model>.p_<class>``; ``item`` if it has ids; ``confidence`` or
+            ``confidence_<name>`` where it is known how sure a person was. Other columns are not looked at.
         y : array of shape (n_items,), optional
             The truth, for the type of the class labels only.
         classes : ndarray, optional
             The classes that must be there, in their order.
+        unsure : str or sequence of str
+            Answers that mean "unsure", beside that word itself, in capitals or not.
         model_scale : {"probability", "log", "logit"}
             What the model's columns hold.
         need_human : bool
             Whether a person's column must be there.
         """
-        return cls._checked(read_frame(X, y, classes, need_human=need_human), model_scale)
+        return cls._checked(read_frame(X, y, classes, unsure, need_human=need_human), model_scale)
 
     @classmethod
     def _checked(cls, parts: Parts, model_scale: str) -> Self:
