@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, gammaln, logit
+from scipy.special import expit, gammaln, logit, logsumexp
 
 from strategies import simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import ProbabilityLabelCombiner
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
+from twoheads.kernels.people import People, people_matrices
 
 ACCURACY = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH = np.geomspace(1, 1000, 11)
@@ -92,25 +93,62 @@ def test_leave_one_out_rows_of_several_people():
     rng = np.random.default_rng(0)
     counts = rng.integers(1, 9, (2, 3, 3)).astype(float)
     column, truth = np.array([0, 4, 5]), np.array([0, 1, 2])  # the first person's 0, the second's 1 and 2
-    for confusion in (DirichletConfusion(), OneCoinConfusion(), HierarchicalConfusion()):
+    for confusion in (DirichletConfusion(), OneCoinConfusion()):
         rows = confusion.fit_counts(counts).left_out_rows()(column, truth)
         for at, (person, answer) in enumerate([(0, 0), (1, 1), (1, 2)]):
             left = counts.copy()
             left[person, answer, truth[at]] -= 1
-            if isinstance(confusion, HierarchicalConfusion):  # all people share one matrix
-                expected = written_out(left.sum(axis=0), confusion.shapes_)[answer]
-            else:
-                expected = confusion.given_true(left)[person, answer]
+            expected = confusion.given_true(left)[person, answer]
             np.testing.assert_allclose(rows[:, at], expected, rtol=1e-9)
 
 
-def test_several_people_share_the_matrix_of_all():
+def test_people_like_the_crowd_are_the_crowd_and_one_who_differs_is_not():
+    usual = np.array([[80.0, 10, 10], [10, 80, 10], [10, 10, 80]])
+    odd = np.array([[30.0, 40, 30], [30, 30, 40], [40, 30, 30]])
+    confusion = HierarchicalConfusion().fit_counts(np.stack([usual, usual, usual, odd, np.zeros((3, 3))]))
+    *alike, able, unseen = confusion.human_given_true_
+    assert np.ptp(alike, axis=0).max() == 0
+    assert np.trace(alike[0]) > np.trace(confusion.crowd_given_true_) > np.trace(able)
+    np.testing.assert_allclose(unseen.sum(axis=0), 1.0)
+    np.testing.assert_allclose(unseen, confusion.crowd_given_true_, atol=0.05)
+
+
+def test_the_crowd_is_learnt_from_counts_of_its_own():
     counts = np.random.default_rng(1).integers(0, 5, (4, 3, 3)).astype(float)
-    confusion = HierarchicalConfusion().fit_counts(counts)
+    confusion = HierarchicalConfusion().fit_counts(counts, crowd_counts=counts.sum(axis=0) / 2)
+    np.testing.assert_allclose(confusion.crowd_given_true_, confusion.given_true(counts.sum(axis=0) / 2))
     assert confusion.human_given_true_.shape == (4, 3, 3)
-    for person in confusion.human_given_true_:
-        np.testing.assert_array_equal(person, confusion.crowd_given_true_)
-    np.testing.assert_allclose(confusion.crowd_given_true_, confusion.given_true(counts.sum(axis=0)))
+    np.testing.assert_allclose(confusion.human_given_true_.sum(axis=1), 1.0)
+
+
+def test_folds_give_the_crowd_without_the_item_and_the_person_without_the_answer():
+    rng = np.random.default_rng(2)
+    counts = rng.integers(0, 6, (5, 3, 3)).astype(float) + 1
+    fold_counts = np.stack([counts.sum(axis=0) * 0.3, counts.sum(axis=0) * 0.1])
+    confusion = HierarchicalConfusion().fit_counts(counts)
+    column, truth, fold = np.array([0, 4, 8, 13]), np.array([0, 2, 1, 1]), np.array([0, 1, 1, 0])
+    rows = confusion.left_out_rows(1.0, fold_counts)(column, truth, fold)
+    for at, (place, true_label, part) in enumerate(zip(column, truth, fold, strict=True)):
+        person, answer = divmod(place, 3)
+        crowd = written_out(confusion.crowd_counts_ - fold_counts[part], confusion.shapes_)
+        left = counts[person].copy()
+        left[answer, true_label] -= 1
+        held = People(confusion.spread_, confusion.strength_, _ability(left, crowd, confusion.spread_)[None])
+        expected = people_matrices(left[None], crowd, held)[0, answer]
+        np.testing.assert_allclose(rows[:, at], expected, rtol=1e-9)
+
+
+def _ability(counts, crowd, spread):
+    """Each ability's posterior, by a loop over abilities and cells."""
+    joint = []
+    for step in np.linspace(-3, 3, 15):
+        value = -0.5 * step**2
+        for j in range(3):
+            right = expit(np.log(crowd[j, j] / (1 - crowd[j, j])) + spread * step)
+            wrong = counts[:, j].sum() - counts[j, j]
+            value += counts[j, j] * np.log(right) + wrong * np.log(1 - right)
+        joint.append(value)
+    return np.exp(joint - logsumexp(joint))
 
 
 def test_a_class_without_an_example_has_the_accuracy_of_the_others():

@@ -12,12 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
-from twoheads.engines.local import map_blocks, mapped, sum_blocks
-from twoheads.kernels.answers import soft_counts
+from twoheads.engines.local import added, map_blocks, mapped, sum_blocks
+from twoheads.kernels.answers import Answers, as_crowd, design_effect, soft_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
 from twoheads.kernels.posterior import responsibilities
+
+#: How much answers on one item are taken to resemble each other inside EM. The whole correction there ruins the
+#: intervals of people's accuracies.
+EM_CORRELATION = 0.1
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ def expectation_maximisation(
     unlabelled_weight: float,
     max_iter: int,
     tol: float,
+    correlation: float = 0.0,
     hold_calibrator: bool = False,
 ) -> Progress:
     """Better the started ``confusion`` and ``calibrator``, in place, until the log posterior gains < ``tol`` per item.
@@ -44,7 +49,8 @@ def expectation_maximisation(
     Known truth is a posterior fixed to one-hot. Where the calibrator learns from sums, an iteration is one pass over
     the blocks and its step one of Newton's, halved should the log posterior ever fall; else the calibrator is fitted
     anew.
-    With ``hold_calibrator`` it stays as it is.
+    With ``hold_calibrator`` it stays as it is. Several answers on an item count for less by the design effect of
+    ``correlation``; at 0 this is Dawid and Skene's.
     """
     parts = mapped(lambda block: replace(block, weight=_weight(block, unlabelled_weight)), blocks)
     (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
@@ -55,7 +61,7 @@ def expectation_maximisation(
     earlier = copy(calibrator)
     settled = False
     while not settled and len(path) < max_iter:
-        value, counts, maximise = one_pass(parts, confusion, calibrator, n_annotators)
+        value, counts, crowd_counts, maximise = one_pass(parts, confusion, calibrator, n_annotators, correlation)
         objective = value + confusion.log_prior() + calibrator.log_prior()
         fell = bool(path) and objective < path[-1] - 1e-12 * abs(path[-1])
         if fell and calibrator.learns_from_sums and calibrator.step_back(earlier):
@@ -63,7 +69,7 @@ def expectation_maximisation(
         settled = bool(path) and abs(objective - path[-1]) < enough
         path.append(objective)
         earlier = copy(calibrator)
-        confusion.fit_counts(counts, overlap)
+        confusion.fit_counts(counts, overlap, crowd_counts=crowd_counts)
         if not hold_calibrator:
             maximise()
     if not settled:
@@ -81,44 +87,60 @@ def overlap_of(blocks: Sequence[Block]) -> Floats:
     return np.asarray(overlap)
 
 
-Pass = tuple[float, Floats, Callable[[], object]]
+Pass = tuple[float, Floats, Floats, Callable[[], object]]
 
 
 def _e_step(
-    block: Block, table: Floats, calibrator: Calibrator, n_annotators: int
-) -> tuple[float, Floats, Floats, Floats]:
-    """The block's log-likelihood, its counts, the responsibilities times the weights, and what the calibrator said."""
+    block: Block, table: Floats, calibrator: Calibrator, n_annotators: int, correlation: float
+) -> tuple[float, Floats, Floats, Floats, Floats]:
+    """The block's log-likelihood, its counts, responsibilities times weights, and what the calibrator said."""
     assert block.answers is not None
     calibrated = calibrator.calibrate(block.log_proba)
-    share, log_likelihood = responsibilities(calibrated, block.answers, table, block.true_label)
+    share, log_likelihood = responsibilities(calibrated, block.answers, table, block.true_label, correlation)
     value = block.weighted_sum(log_likelihood)
     if block.weight is not None:
         share *= block.weight
+    counts, crowd_counts = counts_by_person(block.answers, share, n_annotators, correlation)
+    return value, counts, crowd_counts, share, calibrated
+
+
+def counts_by_person(answers: Answers, share: Floats, n_annotators: int, correlation: float) -> tuple[Floats, Floats]:
+    """Soft counts of each person, and of all, where several answers on an item count for less.
+
+    share    (n_classes, n_items)
+    returns  (n_annotators, n_classes, n_classes), (n_classes, n_classes)
+    """
     n_classes = len(share)
-    counts = soft_counts(block.answers, share, n_annotators * n_classes)
-    return value, counts.reshape(n_annotators, -1, n_classes), share, calibrated
+    counts = soft_counts(answers, share, n_annotators * n_classes).reshape(n_annotators, n_classes, n_classes)
+    if answers.start is None or not correlation:
+        return counts, counts.sum(axis=0)
+    return counts, soft_counts(as_crowd(answers, n_classes), share / design_effect(answers, correlation), n_classes)
 
 
-def _pass_by_sums(parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int) -> Pass:
+def _pass_by_sums(
+    parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int, correlation: float
+) -> Pass:
     table = confusion.log_table()
 
     def kernel(block: Block) -> tuple[float | Floats, ...]:
-        value, counts, share, calibrated = _e_step(block, table, calibrator, n_annotators)
-        return value, counts, *calibrator.em_sums(block.log_proba, calibrated, share)
+        value, counts, crowd, share, calibrated = _e_step(block, table, calibrator, n_annotators, correlation)
+        return value, counts, crowd, *calibrator.em_sums(block.log_proba, calibrated, share)
 
-    value, counts, *sums = sum_blocks(kernel, parts)
-    return float(value), counts, lambda: calibrator.em_step(tuple(sums))
+    value, counts, crowd, *sums = sum_blocks(kernel, parts)
+    return float(value), counts, crowd, lambda: calibrator.em_step(tuple(sums))
 
 
-def _pass_by_refit(parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int) -> Pass:
+def _pass_by_refit(
+    parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int, correlation: float
+) -> Pass:
     table = confusion.log_table()
-    steps = list(map_blocks(lambda block: _e_step(block, table, calibrator, n_annotators), parts))
+    steps = list(map_blocks(lambda block: _e_step(block, table, calibrator, n_annotators, correlation), parts))
     soft = [
         Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
-        for part, (_, _, share, _) in zip(parts, steps, strict=True)
+        for part, (_, _, _, share, _) in zip(parts, steps, strict=True)
     ]
-    counts = np.sum([counts for _, counts, _, _ in steps], axis=0)
-    return sum(value for value, *_ in steps), counts, lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+    value, counts, crowd = added(step[:3] for step in steps)
+    return float(value), counts, crowd, lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
 
 
 def _unweighted(share: Floats, weight: Floats | None) -> Floats:

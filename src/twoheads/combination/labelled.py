@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
 from twoheads.kernels.agreement import evenly_spaced
-from twoheads.kernels.answers import hard_counts
+from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
 KEPT_NUMBERS = 30_000_000
+
+#: Where people share a matrix, an item is judged by one learnt without its fold.
+FOLDS = 10
+
+
+class Several(NamedTuple):
+    """Whether any item has several answers, and whether answered items have two or more on average."""
+
+    anywhere: bool
+    on_average: bool
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,11 @@ class Labelled:
         """The weight of the items of each known class, (n_classes,)."""
         known = self.labelled()
         return np.bincount(known.truth, known.weight, self.seen.n_classes).astype(np.float64)
+
+    def several(self) -> Several:
+        """Whether items have several answers: people then tell each other's worth."""
+        per_item = self.seen.answers.per_item()
+        return Several(bool((per_item > 1).any()), bool(per_item.sum() >= 2 * np.count_nonzero(per_item) > 0))
 
     def some(self, limit: int, least: int = 64) -> Sequence[Block]:
         """At most so many of the items, evenly spaced, as blocks."""
@@ -92,13 +107,34 @@ def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) 
     return Labelled(seen, truth, as_weight(sample_weight, len(seen)))
 
 
-def counts_of(blocks: Sequence[Block], n_people: int, n_classes: int) -> Floats:
-    """How often each person gave each answer under each true class, (n_people, n_answers, n_classes)."""
+def counts_of(
+    blocks: Sequence[Block], n_people: int, n_classes: int, correlation: float = 0.0, n_folds: int = 0
+) -> tuple[Floats, Floats]:
+    """How often each person gave each answer under each true class, and all people together in each fold of the items.
 
-    def kernel(block: Block) -> tuple[Floats]:
+    Several answers on one item count for less in the latter, by their design effect.
+
+    returns  (n_people, n_answers, n_classes), (n_folds, n_answers, n_classes)
+    """
+
+    def kernel(block: Block) -> tuple[Floats, Floats]:
         assert block.answers is not None
         assert block.true_label is not None
-        return (hard_counts(block.answers, block.true_label, block.weight, n_people * n_classes, n_classes),)
+        answers, truth, weight = block.answers, block.true_label, block.weight
+        counts = hard_counts(answers, truth, weight, n_people * n_classes, n_classes)
+        by_fold = np.zeros((n_folds, n_classes, n_classes))
+        if n_folds:
+            share = 1.0 / design_effect(answers, correlation)
+            share = share if weight is None else share * weight
+            fold, crowd = fold_of(block), as_crowd(answers, n_classes)
+            for at in range(n_folds):
+                by_fold[at] = hard_counts(crowd, np.where(fold == at, truth, MISSING), share, n_classes, n_classes)
+        return counts, by_fold
 
-    (counts,) = sum_blocks(kernel, blocks)
-    return np.asarray(counts).reshape(n_people, -1, n_classes)
+    counts, by_fold = sum_blocks(kernel, blocks)
+    return np.asarray(counts).reshape(n_people, -1, n_classes), np.asarray(by_fold)
+
+
+def fold_of(block: Block) -> Codes:
+    """Which fold each item of a block is in, (n_items,): blocks cut otherwise, as of many labels, have other folds."""
+    return np.arange(block.n_items) % FOLDS

@@ -17,9 +17,9 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
-from twoheads.combination.em import expectation_maximisation, overlap_of
+from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, overlap_of
 from twoheads.combination.explanation import Explanation, in_favour
-from twoheads.combination.labelled import Labelled, counts_of, labelled
+from twoheads.combination.labelled import FOLDS, Labelled, Several, counts_of, fold_of, labelled
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
@@ -43,6 +43,9 @@ SAMPLE_NUMBERS = 8_000_000
 
 #: Scale of the prior of a log temperature that the calibrator holds.
 HELD_SD = 1e-3
+
+#: Scale of the prior of a log temperature that EM has learnt from items that several people answered.
+LEARNT_SCALE = 0.2
 
 
 @register
@@ -153,31 +156,50 @@ class ProbabilityLabelCombiner(Combiner):
         self.objective_ = np.empty(0)
         self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
         self.labels_per_class_ = items.per_class()
+        several = items.several()
         if self.n_labelled_:
             known = items.labelled()
             blocks = known.blocks()
-            self._fit_labelled(blocks)
+            fold_counts = self._fit_labelled(blocks, several)
             if self.dependence_ is not None:
-                agreement = self._agreement(items) if self.unlabelled_weight else None
-                self._fit_dependence(self.dependence_, known, blocks, agreement)
+                learn_together = several.on_average and self.n_unlabelled_ and self.unlabelled_weight
+                if learn_together:
+                    self._fit_unlabelled(items, several)
+                    fold_counts = self._counts(blocks, several, EM_CORRELATION)[1]
+                    agreement, prior = None, self._learnt_log_temperature(LEARNT_SCALE)
+                else:
+                    agreement = self._agreement(items) if self.unlabelled_weight else None
+                    prior = self._log_temperature_prior()
+                self._fit_dependence(self.dependence_, known, blocks, fold_counts, agreement, prior)
                 return self
         if self.n_unlabelled_ and (self.unlabelled_weight or not self.n_labelled_):
-            self._fit_unlabelled(items)
+            self._fit_unlabelled(items, several)
         return self
 
-    def _fit_labelled(self, blocks: Sequence[Block]) -> None:
-        n_people, n_classes = len(self.annotators_), len(self.classes_)
-        counts = counts_of(blocks, n_people, n_classes)
-        self.confusion_.fit_counts(counts, overlap_of(blocks) if self.confusion_.uses_overlap else None)
-        self.calibrator_.fit_blocks(blocks, n_classes)
+    def _fit_labelled(self, blocks: Sequence[Block], several: Several) -> Floats | None:
+        """Learn the parts from labelled items; returns what each fold of them has added to the crowd's counts."""
+        correlation = 0.0 if self.dependence_ is None else self.dependence_.prior_correlation
+        counts, by_fold = self._counts(blocks, several, correlation)
+        overlap = overlap_of(blocks) if self.confusion_.uses_overlap else None
+        self.confusion_.fit_counts(counts, overlap, crowd_counts=None if by_fold is None else by_fold.sum(axis=0))
+        self.calibrator_.fit_blocks(blocks, len(self.classes_))
+        return by_fold
 
-    def _fit_unlabelled(self, items: Labelled) -> None:
+    def _counts(self, blocks: Sequence[Block], several: Several, correlation: float) -> tuple[Floats, Floats | None]:
+        """Counts of labelled items, and the crowd's by fold; None for one person answering each item once."""
+        n_people = len(self.annotators_)
+        n_folds = FOLDS if several.anywhere or n_people > 1 else 0
+        counts, by_fold = counts_of(blocks, n_people, len(self.classes_), correlation, n_folds)
+        return counts, by_fold if n_folds else None
+
+    def _fit_unlabelled(self, items: Labelled, several: Several) -> None:
+        """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
         blocks, calibrator = items.blocks(), self.calibrator_
         if not self.n_labelled_:
             self.confusion_.start(n_people, n_classes)
             self.calibrator_.start(blocks, n_classes)
-            if self.dependence_ is not None:
+            if self.dependence_ is not None and not several.on_average:
                 calibrator = self._start_dependence(self.dependence_, items)
         elif (self.confusion_.human_given_true_ == 0).any():  # EM can never leave a zero
             self.confusion_.start(n_people, n_classes)
@@ -189,9 +211,12 @@ class ProbabilityLabelCombiner(Combiner):
             unlabelled_weight=self.unlabelled_weight if self.n_labelled_ else 1.0,
             max_iter=self.max_iter,
             tol=self.tol,
-            hold_calibrator=self.dependence_ is not None,
+            correlation=0.0 if self.dependence_ is None else EM_CORRELATION,
+            hold_calibrator=self.dependence_ is not None and not several.on_average,
         )
         self.objective_ = progress.objective
+        if self.dependence_ is not None and several.on_average and not self.n_labelled_:
+            self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
 
     def _start_dependence(self, dependence: Dependence, items: Labelled) -> Calibrator:
         """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
@@ -220,9 +245,11 @@ class ProbabilityLabelCombiner(Combiner):
         dependence: Dependence,
         known: Labelled,
         blocks: Sequence[Block],
+        fold_counts: Floats | None,
         agreement: Callable[[Floats], Floats] | None,
+        log_temperature_prior: tuple[float, float],
     ) -> None:
-        left_out = self._left_out(known)
+        left_out = self._left_out(known, fold_counts)
         sample: Sequence[Block] = []
         if len(known) > MODE_LABELS:
             limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
@@ -235,7 +262,7 @@ class ProbabilityLabelCombiner(Combiner):
             sample,
             left_out,
             n=float(self.labels_per_class_.sum()),
-            log_temperature_prior=self._log_temperature_prior(),
+            log_temperature_prior=log_temperature_prior,
             n_classes=len(self.classes_),
             agreement=agreement,
         )
@@ -243,41 +270,55 @@ class ProbabilityLabelCombiner(Combiner):
 
         def proba(block: Block) -> tuple[Floats, Floats]:
             given = left_out(block)
-            return dependence.proba(block.log_proba, given), plain.proba(block.log_proba, given)
+            seen = block.log_proba, given, block.answers
+            return dependence.proba(*seen), plain.proba(*seen)
 
         self.record_ = record_of(sample or blocks, proba, self._human_label)
 
-    def _left_out(self, known: Labelled) -> LeftOut:
-        log_rows = self._log_left_out_rows(known.weight_of_one())
+    def _left_out(self, known: Labelled, fold_counts: Floats | None) -> LeftOut:
+        log_rows = self._log_left_out_rows(known.weight_of_one(), fold_counts)
 
         def log_likelihood(block: Block) -> Floats:
             assert block.answers is not None
             assert block.true_label is not None
             answers, truth = block.answers, block.true_label
+            fold = None if fold_counts is None else fold_of(block)
             if answers.start is not None:
-                return sum_by_item(answers, log_rows(answers.column, np.repeat(truth, answers.per_item())))
-            known = answers.column != MISSING
-            if known.all():
-                return log_rows(answers.column, truth)
-            return sum_by_item(answers, log_rows(answers.column[known], truth[known]))
+                item = np.repeat(np.arange(len(answers)), answers.per_item())
+            elif (answers.column == MISSING).any():
+                item = np.flatnonzero(answers.column != MISSING)
+            else:
+                return log_rows(answers.column, truth, fold)
+            column = answers.column if answers.start is not None else answers.column[item]
+            return sum_by_item(answers, log_rows(column, truth[item], None if fold is None else fold[item]))
 
         return log_likelihood
 
-    def _log_left_out_rows(self, weight: float) -> Rows:
+    def _log_left_out_rows(self, weight: float, fold_counts: Floats | None) -> Rows:
         """Log of the confusion's `left_out_rows`: a gather from a table where few pairs (answer, truth) occur."""
-        rows, n_classes = self.confusion_.left_out_rows(weight), len(self.classes_)
+        rows, n_classes = self.confusion_.left_out_rows(weight, fold_counts), len(self.classes_)
 
-        def log_rows(column: Codes, true_label: Codes) -> Floats:
-            given = np.maximum(rows(column, true_label), FLOOR)
+        def log_rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
+            given = np.maximum(rows(column, true_label, fold), FLOOR)
             return np.log(given, out=given)
 
         pairs = np.nonzero(self.confusion_.counts_.reshape(-1, n_classes))
-        if len(pairs[0]) * n_classes > TABLE_NUMBERS:
+        if fold_counts is not None or len(pairs[0]) * n_classes > TABLE_NUMBERS:
             return log_rows
         table = log_rows(*pairs)
         number = np.zeros(self.confusion_.counts_.size, dtype=np.intp)
         number[pairs[0] * n_classes + pairs[1]] = np.arange(len(pairs[0]))
-        return lambda column, true_label: np.take(table, number[column * n_classes + true_label], axis=1)
+
+        def gathered(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
+            return np.asarray(np.take(table, number[column * n_classes + true_label], axis=1))
+
+        return gathered
+
+    def _learnt_log_temperature(self, scale: float) -> tuple[float, float]:
+        """Location and scale of what is left to learn of the model's log temperature after EM."""
+        if isinstance(self.calibrator_, TemperatureScaling):
+            return self.calibrator_.log_temperature_, scale
+        return 0.0, scale
 
     def _log_temperature_prior(self) -> tuple[float, float]:
         """Location and scale of what is left for the dependence stage to learn of the model's temperature."""
@@ -312,7 +353,7 @@ class ProbabilityLabelCombiner(Combiner):
             return joint_log_proba(self.calibrator_.calibrate(block.log_proba), block.answers, table)
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         model = self._model_side(block)
-        proba = self.dependence_.proba(model, given)
+        proba = self.dependence_.proba(model, given, block.answers)
         if self.guard and self.record_ is not None:
             guard = self.record_.guard()
             partner = self._human_label(block) if guard.human_leads else model.argmax(axis=0)

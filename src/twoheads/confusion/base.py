@@ -19,7 +19,7 @@ from twoheads.kernels.hierarchical import ACCURACY, model_overlap
 from twoheads.kernels.quadrature import normalised_weights
 from twoheads.observations import as_observations, as_truth, as_weight
 
-Rows = Callable[[Codes, Codes], Floats]
+Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
 
 class Confusion(BaseEstimator, ABC):
@@ -58,13 +58,14 @@ class Confusion(BaseEstimator, ABC):
     #: Whether `fit_counts` wants to know which classes the model confuses.
     uses_overlap: bool = False
 
-    def fit_counts(self, counts: Floats, overlap: Floats | None = None) -> Self:
+    def fit_counts(self, counts: Floats, overlap: Floats | None = None, *, crowd_counts: Floats | None = None) -> Self:
         """Learn from counts, (n_annotators, n_answers, n_classes).
 
-        overlap  (n_classes, n_classes) which classes the model confuses, `model_overlap`; None where that is not known
+        overlap       (n_classes, n_classes) which classes the model confuses, `model_overlap`; None where not known
+        crowd_counts  (n_answers, n_classes) of all people, where several answers on an item do not count in full
         """
         self.counts_ = counts
-        self.crowd_given_true_ = self.given_true(counts.sum(axis=0))
+        self.crowd_given_true_ = self.given_true(counts.sum(axis=0) if crowd_counts is None else crowd_counts)
         self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
         return self
 
@@ -79,17 +80,19 @@ class Confusion(BaseEstimator, ABC):
         overlap = model_overlap(seen.block(slice(0, len(seen))).log_proba, weight) if self.uses_overlap else None
         return self.fit_counts(counts.reshape(len(seen.annotators), -1, seen.n_classes), overlap)
 
-    def left_out_rows(self, weight: float = 1.0) -> Rows:
-        """A function of (columns, true labels) that gives rows ``P(answer | each class)`` as if without that answer.
+    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+        """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
 
         So that an item does not vouch for itself where something is fitted on top.
 
-        weight   what one answer counts
-        returns  from two arrays (n_answers,) to (n_classes, n_answers)
+        weight       what one answer counts
+        fold_counts  (n_folds, n_answers, n_classes) what each fold of the items has added to the crowd's counts; where
+                     people share a matrix, it is learnt without the fold
+        returns      from three arrays (n_answers,) to (n_classes, n_answers)
         """
         n_answers, n_classes = self.counts_.shape[1:]
 
-        def rows(column: Codes, true_label: Codes) -> Floats:
+        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             pair, number = np.unique(column * n_classes + true_label, return_inverse=True)
             known = np.empty((n_classes, len(pair)))
             for at, (place, truth) in enumerate(zip(*np.divmod(pair, n_classes), strict=True)):

@@ -75,7 +75,7 @@ class DirichletConfusion(Confusion):
         self.counts_ = np.zeros_like(people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0) -> Rows:
+    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of the matrices, each with one answer less in its own cell and column."""
         n_answers, n_classes = self.counts_.shape[1:]
         counts = self.counts_ + self.pseudo_counts(n_answers, n_classes)
@@ -83,7 +83,7 @@ class DirichletConfusion(Confusion):
         cells = counts.reshape(-1, n_classes)
         table = np.ascontiguousarray(self.people().reshape(-1, n_classes).T)
 
-        def rows(column: Codes, true_label: Codes) -> Floats:
+        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             own = np.maximum(cells[column, true_label] - weight, 0.0)
             rest = np.maximum(total[column // n_answers, true_label] - weight, 0.0)
             known = np.take(table, column, axis=1)

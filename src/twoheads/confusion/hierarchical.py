@@ -22,6 +22,7 @@ from twoheads.kernels.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
+from twoheads.kernels.people import People, fit_people, left_out_people_rows, log_abilities, people_matrices
 
 
 @register
@@ -37,10 +38,21 @@ class HierarchicalConfusion(Confusion):
     a thousand
     the counts do, without a setting.
 
-    Several people share the matrix of all of them together.
+    That is the crowd's matrix, and the one of a person never seen before. Where there are several people, each has one
+    number for how able he is, and columns of his own that are shrunk to what it says:
+
+    .. math:: \mathrm{logit}\,\mathrm{acc}_{pj} = \mathrm{logit}\,\varphi_{jj} + g_p, \quad g_p \sim N(0, \sigma^2)
+
+    with :math:`\sigma` and the columns' strength learnt from the data.
 
     Attributes
     ----------
+    crowd_counts_ : ndarray of shape (n_answers, n_classes)
+        The counts of all people together, several answers on one item counted for less.
+    spread_, strength_ : float
+        How much abilities differ, and how many answers the prior of a person's column is worth; with several people.
+    ability_ : ndarray of shape (n_annotators, 15)
+        Posterior probability of each ability from -3 to 3 spreads; with several people.
     node_weight_ : ndarray of shape (n_shapes, 24, 11)
         Posterior probability of each shape, accuracy and strength.
     shapes_ : ndarray of shape (n_shapes, n_answers, n_classes)
@@ -62,23 +74,59 @@ class HierarchicalConfusion(Confusion):
         people = counts.reshape(-1, *counts.shape[-2:])
         return np.stack([posterior_mean(self._posterior_of(each, None)) for each in people]).reshape(counts.shape)
 
-    def fit_counts(self, counts: Floats, overlap: Floats | None = None) -> Self:
-        """Learn the matrix of all people together from their counts, (n_annotators, n_answers, n_classes)."""
-        posterior = self._posterior_of(counts.sum(axis=0), overlap)
+    def fit_counts(self, counts: Floats, overlap: Floats | None = None, *, crowd_counts: Floats | None = None) -> Self:
+        """Learn the crowd's matrix and everyone's own from counts, (n_annotators, n_answers, n_classes).
+
+        crowd_counts  (n_answers, n_classes) of all people, where several answers on an item do not count in full
+        """
         self.counts_ = counts
+        self.crowd_counts_ = counts.sum(axis=0) if crowd_counts is None else crowd_counts
+        posterior = self._posterior_of(self.crowd_counts_, overlap)
         self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
         self.crowd_given_true_ = posterior_mean(posterior)
-        people = np.repeat(self.crowd_given_true_[None], len(counts), axis=0)
-        self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else people
+        if len(counts) == 1:
+            self.human_given_true_ = self.crowd_given_true_
+        else:
+            people = fit_people(counts, self.crowd_given_true_)
+            self.spread_, self.strength_, self.ability_ = people.spread, people.strength, people.ability
+            self.human_given_true_ = people_matrices(counts, self.crowd_given_true_, people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0) -> Rows:
-        """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held)."""
+    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+        """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
+
+        Where several people share the crowd's matrix, that is one learnt without the answer's fold, so that nothing on
+        the same item is in it.
+        """
+        if fold_counts is not None or len(self.counts_) > 1:
+            nothing = np.zeros((1, *self.crowd_counts_.shape))
+            return self._left_out_folds(weight, nothing if fold_counts is None else fold_counts)
         posterior, n_answers = self._posterior(), self.counts_.shape[1]
         left_out = leave_one_out(posterior, weight)
 
-        def rows(column: Codes, true_label: Codes) -> Floats:
+        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             return leave_one_out_rows(posterior, left_out, column % n_answers, true_label)
+
+        return rows
+
+    def _left_out_folds(self, weight: float, fold_counts: Floats) -> Rows:
+        n_answers, n_classes = self.crowd_counts_.shape
+        others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
+        crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]
+        alone = len(self.counts_) == 1
+        people = None if alone else People(self.spread_, self.strength_, self.ability_)
+        abilities = [] if people is None else [log_abilities(self.counts_, crowd, people.spread) for crowd in crowds]
+
+        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
+            known = np.empty((n_classes, len(column)))
+            for at, crowd in enumerate(crowds):
+                some = np.arange(len(column)) if fold is None else np.flatnonzero(fold == at)
+                if people is None:
+                    known[:, some] = crowd[column[some] % n_answers].T
+                else:
+                    own = column[some], true_label[some], weight
+                    known[:, some] = left_out_people_rows(self.counts_, crowd, people, abilities[at], *own)
+            return known
 
         return rows
 
@@ -89,7 +137,7 @@ class HierarchicalConfusion(Confusion):
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Credible interval of ``P(the right answer | truth j)`` for each class j: quantiles of a mixture of Betas."""
         weight = self.node_weight_.sum(axis=0)
-        counts = self.counts_.sum(axis=0)
+        counts = self.crowd_counts_
         total, right = counts.sum(axis=0), np.diagonal(counts)
         likely = weight > 1e-6 * weight.max()
         share = weight[likely] / weight[likely].sum()
@@ -107,7 +155,7 @@ class HierarchicalConfusion(Confusion):
         return low, high
 
     def _posterior(self) -> HierarchicalPosterior:
-        return HierarchicalPosterior(self.counts_.sum(axis=0), self.shapes_, self.node_weight_, self.log_evidence_)
+        return HierarchicalPosterior(self.crowd_counts_, self.shapes_, self.node_weight_, self.log_evidence_)
 
     @staticmethod
     def _posterior_of(counts: Floats, overlap: Floats | None) -> HierarchicalPosterior:

@@ -131,6 +131,22 @@ def answer_log_likelihood(answers: Answers, log_given_true: Floats) -> Floats:
     return np.ascontiguousarray((_matrix(answers, len(log_given_true)) @ log_given_true).T)
 
 
+def design_effect(answers: Answers, correlation: float) -> Floats:
+    """Kish's design effect of each item's answers, ``1 + (n_i - 1) r``, (n_items,); 1 for an item without any.
+
+    Answers on one item resemble each other beyond what the true class explains: n_i of them are worth n_i over this.
+    """
+    return np.asarray(1.0 + np.maximum(answers.per_item() - 1.0, 0.0) * correlation)
+
+
+def shared_log_likelihood(answers: Answers, log_given_true: Floats, correlation: float) -> Floats:
+    """`answer_log_likelihood` over the design effect, (n_classes, n_items)."""
+    given = answer_log_likelihood(answers, log_given_true)
+    if answers.start is not None and correlation:
+        given /= design_effect(answers, correlation)
+    return given
+
+
 def soft_counts(answers: Answers, responsibility: Floats, n_columns: int) -> Floats:
     """How often each answer was given under each true class, ``S.T @ responsibility.T``.
 
@@ -162,6 +178,12 @@ def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_co
         weight = None if weight is None else weight[known]
     counts = np.bincount(column * n_classes + true_label, weight, n_columns * n_classes)
     return counts.astype(np.float64).reshape(n_columns, n_classes)
+
+
+def as_crowd(answers: Answers, n_answers: int) -> Answers:
+    """The same answers as if one person had given them all."""
+    column = np.where(answers.column == MISSING, MISSING, answers.column % n_answers)
+    return Answers(column, answers.start)
 
 
 def sum_by_item(answers: Answers, rows: Floats) -> Floats:

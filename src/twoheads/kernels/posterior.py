@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from twoheads.kernels.answers import Answers, answer_log_likelihood
+from twoheads.kernels.answers import Answers, shared_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.simplex import log_sum
 
 
-def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats) -> Floats:
+def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats, correlation: float = 0.0) -> Floats:
     """Joint log-probability of class and answers, ``log m_j + sum over answers of log P(answer | j)``.
+
+    With a ``correlation`` of answers on one item the sum is divided by their design effect.
 
     Where the answers are impossible under every class that the model allows, the model alone speaks.
 
@@ -18,7 +20,7 @@ def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats
     log_given_true  (n_columns, n_classes)
     returns         (n_classes, n_items)
     """
-    joint = answer_log_likelihood(answers, log_given_true)
+    joint = shared_log_likelihood(answers, log_given_true, correlation)
     joint += calibrated
     if np.isneginf(log_given_true).any():
         impossible = np.isneginf(joint.max(axis=0))
@@ -27,14 +29,18 @@ def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats
 
 
 def responsibilities(
-    calibrated: Floats, answers: Answers, log_given_true: Floats, true_label: Codes | None
+    calibrated: Floats,
+    answers: Answers,
+    log_given_true: Floats,
+    true_label: Codes | None,
+    correlation: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """E-step: the posterior as probabilities, one-hot where the truth is known, and each item's log-likelihood.
 
     true_label  (n_items,) codes, MISSING where unknown, or None
     returns     (n_classes, n_items), (n_items,)
     """
-    joint = joint_log_proba(calibrated, answers, log_given_true)
+    joint = joint_log_proba(calibrated, answers, log_given_true, correlation)
     total = log_sum(joint)
     known = np.flatnonzero(true_label != MISSING) if true_label is not None else np.empty(0, dtype=np.intp)
     truth = true_label[known] if true_label is not None else known

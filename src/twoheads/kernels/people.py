@@ -1,0 +1,148 @@
+"""People shrunk to the crowd: one number for how able a person is, then the columns of the person's own matrix.
+
+Given the crowd's matrix Phi, person p is right about class j with ``logit acc_pj = logit Phi_jj + g_p``, and the errors
+keep the crowd's shape: that is Pi_p, where the ability ``g_p ~ Normal(0, spread^2)`` is summed over on nodes. The
+person's own matrix is ``(C_p + s Pi_p) / (N_p + s)``. Spread and strength s are those of most evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from twoheads.kernels.arrays import Codes, Floats
+
+SPREAD: Floats = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
+STRENGTH: Floats = np.geomspace(1.0, 2000.0, 14)
+#: Abilities in units of the spread, and the prior's log-weights there.
+STEP: Floats = np.linspace(-3.0, 3.0, 15)
+_LOG_STEP_WEIGHT: Floats = -0.5 * STEP**2 - logsumexp(-0.5 * STEP**2)
+#: More people than this say no more about the strength.
+_PEOPLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """What the counts of several people say about each, given the crowd.
+
+    spread    how much abilities differ
+    strength  answers' worth of a person's prior column
+    ability   (n_people, n_abilities) posterior probability of each ability ``spread * STEP``
+    """
+
+    spread: float
+    strength: float
+    ability: Floats
+
+
+def fit_people(counts: Floats, crowd: Floats) -> People:
+    """Spread and strength of most evidence, and the people's abilities.
+
+    counts  (n_people, n_answers, n_classes), soft counts allowed
+    crowd   (n_answers, n_classes) Phi
+    """
+    right, wrong = right_and_wrong(counts)
+    log_right, log_wrong = log_accuracies(crowd, SPREAD)
+    log_joint = right @ log_right + wrong @ log_wrong + np.tile(_LOG_STEP_WEIGHT, len(SPREAD))
+    log_joint = log_joint.reshape(len(counts), len(SPREAD), len(STEP))
+    evidence = logsumexp(log_joint, axis=2).sum(axis=0) - 0.5 * np.log(SPREAD / 0.5) ** 2
+    best = int(np.argmax(evidence))
+    spread = float(SPREAD[best])
+    log_ability = log_joint[:, best]
+    ability = np.exp(log_ability - logsumexp(log_ability, axis=1, keepdims=True))
+    some = np.linspace(0, len(counts) - 1, min(len(counts), _PEOPLE)).round().astype(np.intp)
+    means = person_means(crowd, spread, ability[some])
+    return People(spread, strength_of_most_evidence(counts[some], means), ability)
+
+
+def right_and_wrong(counts: Floats) -> tuple[Floats, Floats]:
+    """How often each person was right and wrong about each class, (n_people, n_classes) each."""
+    n_classes = counts.shape[2]
+    right = np.diagonal(counts[:, :n_classes], axis1=1, axis2=2)
+    return right, np.maximum(counts.sum(axis=1) - right, 0.0)
+
+
+def log_accuracies(crowd: Floats, spread: Floats | float) -> tuple[Floats, Floats]:
+    """Log-chance to be right, and wrong, about each class at each ability, (n_classes, n_spreads * n_abilities)."""
+    diagonal = np.diagonal(crowd)
+    ability = np.multiply.outer(spread, STEP).ravel()
+    logit = (np.log(diagonal) - np.log1p(-diagonal))[:, None] + ability
+    return -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
+
+
+def person_means(crowd: Floats, spread: float, ability: Floats) -> Floats:
+    """Pi_p, each person's matrix before the person's own columns speak, (n_people, n_answers, n_classes).
+
+    ability  (n_people, n_abilities)
+    """
+    accuracy = ability @ np.exp(log_accuracies(crowd, spread)[0]).T
+    diagonal = np.diagonal(crowd)
+    means = crowd * ((1.0 - accuracy) / (1.0 - diagonal))[:, None, :]
+    classes = np.arange(len(diagonal))
+    means[:, classes, classes] = accuracy
+    return np.asarray(means)
+
+
+def strength_of_most_evidence(counts: Floats, means: Floats) -> float:
+    """The Dirichlet columns' strength, ``log s ~ Normal(log 30, 1.5^2)``.
+
+    counts, means  (n_people, n_answers, n_classes)
+    """
+    cell = counts > 0
+    count, mean, total = counts[cell], means[cell], counts.sum(axis=1)
+    total = total[total > 0]
+    evidence = [
+        (gammaln(s * mean + count) - gammaln(s * mean)).sum() + (gammaln(s) - gammaln(s + total)).sum()
+        for s in STRENGTH
+    ]
+    return float(STRENGTH[np.argmax(evidence - 0.5 * (np.log(STRENGTH / 30.0) / 1.5) ** 2)])
+
+
+def people_matrices(counts: Floats, crowd: Floats, people: People) -> Floats:
+    """Everyone's own matrix, ``(C_p + s Pi_p) / (N_p + s)``, (n_people, n_answers, n_classes)."""
+    matrices = person_means(crowd, people.spread, people.ability)
+    matrices *= people.strength
+    matrices += counts
+    matrices /= (counts.sum(axis=1) + people.strength)[:, None, :]
+    return matrices
+
+
+def left_out_people_rows(
+    counts: Floats, crowd: Floats, people: People, log_ability: Floats, column: Codes, truth: Codes, weight: float
+) -> Floats:
+    """Rows ``P(answer | each class)`` of people's matrices as if without that answer, given the crowd; exact.
+
+    crowd        (n_answers, n_classes) from other items
+    log_ability  (n_people, n_abilities) as `log_abilities` gives it for that crowd
+    column       (n,) of which person which answer, ``person * n_answers + answer``
+    truth        (n,) codes
+    weight       what the answer counts
+    returns      (n_classes, n)
+    """
+    n_answers, n_classes = crowd.shape
+    person, answer = np.divmod(column, n_answers)
+    item = np.arange(len(column))
+    log_right, log_wrong = log_accuracies(crowd, people.spread)
+    own = np.minimum(weight, counts[person, answer, truth])
+    hit = (answer == truth)[:, None]
+    weights = log_ability[person] - own[:, None] * np.where(hit, log_right[truth], log_wrong[truth])
+    weights = np.exp(weights - logsumexp(weights, axis=1, keepdims=True))
+    accuracy = weights @ np.exp(log_right).T
+    rows = crowd[answer] * (1.0 - accuracy) / (1.0 - np.diagonal(crowd))
+    is_class = answer < n_classes
+    rows[item[is_class], answer[is_class]] = accuracy[item[is_class], answer[is_class]]
+    taken = np.zeros((len(column), n_classes))
+    taken[item, truth] = own
+    rows *= people.strength
+    rows += counts[person, answer] - taken
+    rows /= counts.sum(axis=1)[person] - taken + people.strength
+    return np.ascontiguousarray(rows.T)
+
+
+def log_abilities(counts: Floats, crowd: Floats, spread: float) -> Floats:
+    """Log joint probability of each person's answers and ability, up to a constant, (n_people, n_abilities)."""
+    right, wrong = right_and_wrong(counts)
+    log_right, log_wrong = log_accuracies(crowd, spread)
+    return np.asarray(right @ log_right + wrong @ log_wrong + _LOG_STEP_WEIGHT)
