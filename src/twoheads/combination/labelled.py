@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
 from twoheads.kernels.agreement import evenly_spaced
-from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
+from twoheads.kernels.answers import Answers, as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.people import agreements
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
@@ -23,11 +24,36 @@ KEPT_NUMBERS = 30_000_000
 FOLDS = 10
 
 
-class Several(NamedTuple):
-    """Whether any item has several answers, and whether answered items have two or more on average."""
+class Answering(NamedTuple):
+    """Who answered how much, as sums over items.
 
-    anywhere: bool
-    on_average: bool
+    items   how many items somebody answered
+    given   (n_people,) how many answers each gave
+    shared  (n_people,) how many of them others answered too
+    agreed  (n_people,) how far those agreed
+    """
+
+    items: float
+    given: Floats
+    shared: Floats
+    agreed: Floats
+
+    @property
+    def several(self) -> bool:
+        """Whether any item has several answers."""
+        return bool(self.shared.sum() > 0)
+
+    @property
+    def several_on_average(self) -> bool:
+        """Whether answered items have two or more: people then tell each other's worth."""
+        return bool(self.several and self.given.sum() >= 2 * self.items)
+
+
+def answering_of(answers: Answers, weight: Floats | None, n_people: int, n_classes: int) -> Answering:
+    """Who answered how much in a block; a sum over items: add the blocks' results."""
+    answered = answers.per_item() > 0
+    items = float(np.count_nonzero(answered) if weight is None else weight[answered].sum())
+    return Answering(items, *agreements(answers, weight, n_people, n_classes))
 
 
 @dataclass(frozen=True)
@@ -55,10 +81,15 @@ class Labelled:
         known = self.labelled()
         return np.bincount(known.truth, known.weight, self.seen.n_classes).astype(np.float64)
 
-    def several(self) -> Several:
-        """Whether items have several answers: people then tell each other's worth."""
-        per_item = self.seen.answers.per_item()
-        return Several(bool((per_item > 1).any()), bool(per_item.sum() >= 2 * np.count_nonzero(per_item) > 0))
+    def answering(self) -> Answering:
+        """Who answered how much."""
+        n_people, n_classes = max(1, len(self.seen.annotators)), self.seen.n_classes
+
+        def kernel(rows: slice) -> Answering:
+            weight = None if self.weight is None else self.weight[rows]
+            return answering_of(self.seen.answers.rows(rows), weight, n_people, n_classes)
+
+        return Answering(*sum_blocks(kernel, block_slices(len(self), n_classes, least=n_people)))
 
     def some(self, limit: int, least: int = 64) -> Sequence[Block]:
         """At most so many of the items, evenly spaced, as blocks."""

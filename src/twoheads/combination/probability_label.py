@@ -7,19 +7,20 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.annotators import annotator_stats
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
 from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, overlap_of
 from twoheads.combination.explanation import Explanation, in_favour
-from twoheads.combination.labelled import FOLDS, Labelled, Several, counts_of, fold_of, labelled
+from twoheads.combination.labelled import FOLDS, Answering, Labelled, counts_of, fold_of, labelled
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
@@ -89,6 +90,8 @@ class ProbabilityLabelCombiner(Combiner):
         How many labelled items of each class were learnt from (their weight).
     classes_, annotators_ : ndarray, tuple of str
         The classes and the people.
+    answering_ : ndarray of shape (3, n_annotators)
+        How many answers each person gave, how many of them others answered too, and how far those agreed.
     n_labelled_, n_unlabelled_ : int
         How many items with and without truth were learnt from.
     objective_ : ndarray
@@ -156,16 +159,17 @@ class ProbabilityLabelCombiner(Combiner):
         self.objective_ = np.empty(0)
         self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
         self.labels_per_class_ = items.per_class()
-        several = items.several()
+        answering = items.answering()
+        self.answering_ = np.stack(answering[1:])
         if self.n_labelled_:
             known = items.labelled()
             blocks = known.blocks()
-            fold_counts = self._fit_labelled(blocks, several)
+            fold_counts = self._fit_labelled(blocks, answering)
             if self.dependence_ is not None:
-                learn_together = several.on_average and self.n_unlabelled_ and self.unlabelled_weight
+                learn_together = answering.several_on_average and self.n_unlabelled_ and self.unlabelled_weight
                 if learn_together:
-                    self._fit_unlabelled(items, several)
-                    fold_counts = self._counts(blocks, several, EM_CORRELATION)[1]
+                    self._fit_unlabelled(items, answering)
+                    fold_counts = self._counts(blocks, answering, EM_CORRELATION)[1]
                     agreement, prior = None, self._learnt_log_temperature(LEARNT_SCALE)
                 else:
                     agreement = self._agreement(items) if self.unlabelled_weight else None
@@ -173,33 +177,35 @@ class ProbabilityLabelCombiner(Combiner):
                 self._fit_dependence(self.dependence_, known, blocks, fold_counts, agreement, prior)
                 return self
         if self.n_unlabelled_ and (self.unlabelled_weight or not self.n_labelled_):
-            self._fit_unlabelled(items, several)
+            self._fit_unlabelled(items, answering)
         return self
 
-    def _fit_labelled(self, blocks: Sequence[Block], several: Several) -> Floats | None:
+    def _fit_labelled(self, blocks: Sequence[Block], answering: Answering) -> Floats | None:
         """Learn the parts from labelled items; returns what each fold of them has added to the crowd's counts."""
         correlation = 0.0 if self.dependence_ is None else self.dependence_.prior_correlation
-        counts, by_fold = self._counts(blocks, several, correlation)
+        counts, by_fold = self._counts(blocks, answering, correlation)
         overlap = overlap_of(blocks) if self.confusion_.uses_overlap else None
         self.confusion_.fit_counts(counts, overlap, crowd_counts=None if by_fold is None else by_fold.sum(axis=0))
         self.calibrator_.fit_blocks(blocks, len(self.classes_))
         return by_fold
 
-    def _counts(self, blocks: Sequence[Block], several: Several, correlation: float) -> tuple[Floats, Floats | None]:
+    def _counts(
+        self, blocks: Sequence[Block], answering: Answering, correlation: float
+    ) -> tuple[Floats, Floats | None]:
         """Counts of labelled items, and the crowd's by fold; None for one person answering each item once."""
         n_people = len(self.annotators_)
-        n_folds = FOLDS if several.anywhere or n_people > 1 else 0
+        n_folds = FOLDS if answering.several or n_people > 1 else 0
         counts, by_fold = counts_of(blocks, n_people, len(self.classes_), correlation, n_folds)
         return counts, by_fold if n_folds else None
 
-    def _fit_unlabelled(self, items: Labelled, several: Several) -> None:
+    def _fit_unlabelled(self, items: Labelled, answering: Answering) -> None:
         """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
         blocks, calibrator = items.blocks(), self.calibrator_
         if not self.n_labelled_:
             self.confusion_.start(n_people, n_classes)
             self.calibrator_.start(blocks, n_classes)
-            if self.dependence_ is not None and not several.on_average:
+            if self.dependence_ is not None and not answering.several_on_average:
                 calibrator = self._start_dependence(self.dependence_, items)
         elif (self.confusion_.human_given_true_ == 0).any():  # EM can never leave a zero
             self.confusion_.start(n_people, n_classes)
@@ -212,10 +218,10 @@ class ProbabilityLabelCombiner(Combiner):
             max_iter=self.max_iter,
             tol=self.tol,
             correlation=0.0 if self.dependence_ is None else EM_CORRELATION,
-            hold_calibrator=self.dependence_ is not None and not several.on_average,
+            hold_calibrator=self.dependence_ is not None and not answering.several_on_average,
         )
         self.objective_ = progress.objective
-        if self.dependence_ is not None and several.on_average and not self.n_labelled_:
+        if self.dependence_ is not None and answering.several_on_average and not self.n_labelled_:
             self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
 
     def _start_dependence(self, dependence: Dependence, items: Labelled) -> Calibrator:
@@ -382,6 +388,17 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is not None:
             parts["dependence"] = in_favour(joint, label) - np.sum(list(parts.values()), axis=0)
         return Explanation(self.classes_[label], self.classes_, parts)
+
+    @property
+    def annotator_stats_(self) -> dict[str, NDArray[Any]]:
+        """What was learnt of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
+
+        ``answers`` given, and those ``judged`` (of known truth, or all where EM believed one); ``accuracy`` with its
+        90 % interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other answers on
+        an item that say the same; ``bits``, what one answer tells of the true class.
+        """
+        check_is_fitted(self)
+        return annotator_stats(self.annotators_, self.confusion_, self.answering_)
 
     def describe(self) -> str:
         """What was learnt, in plain words: one sentence a line."""

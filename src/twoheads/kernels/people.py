@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.optimize import minimize
+from scipy.special import betaln, expit, gammaln, logsumexp
 
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 SPREAD: Floats = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 STRENGTH: Floats = np.geomspace(1.0, 2000.0, 14)
@@ -146,3 +148,50 @@ def log_abilities(counts: Floats, crowd: Floats, spread: float) -> Floats:
     right, wrong = right_and_wrong(counts)
     log_right, log_wrong = log_accuracies(crowd, spread)
     return np.asarray(right @ log_right + wrong @ log_wrong + _LOG_STEP_WEIGHT)
+
+
+def accuracy_prior(right: Floats, answers: Floats) -> tuple[float, float]:
+    """The Beta distribution of people's accuracies with most evidence, as its two parameters.
+
+    Its mean is believed to be Beta(3, 1) and the log of its weight Normal(log 10, 1.5^2) beforehand.
+
+    right, answers  (n_people,) how many answers of each were right, soft counts allowed, and how many there are
+    """
+    asked = answers > 0
+    right, answers = right[asked], answers[asked]
+    some = np.linspace(0, len(right) - 1, min(len(right), 2000)).round().astype(np.intp) if len(right) else slice(0)
+    hits, misses = right[some], np.maximum(answers[some] - right[some], 0.0)
+
+    def loss(at: Floats) -> float:
+        a, b = _beta_parameters(at)
+        evidence = float((betaln(a + hits, b + misses) - betaln(a, b)).sum())
+        mean = expit(at[0])
+        return float(-evidence - 3.0 * np.log(mean) - np.log1p(-mean) + 0.5 * ((at[1] - np.log(10.0)) / 1.5) ** 2)
+
+    best = minimize(loss, [1.0, np.log(10.0)], method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6}).x
+    return _beta_parameters(np.clip(best, -10.0, 10.0))
+
+
+def _beta_parameters(at: Floats) -> tuple[float, float]:
+    mean, weight = expit(at[0]), np.exp(at[1])
+    return float(mean * weight), float((1.0 - mean) * weight)
+
+
+def agreements(answers: Answers, weight: Floats | None, n_people: int, n_classes: int) -> tuple[Floats, Floats, Floats]:
+    """How many answers each person gave, how many of them others answered too, and how far those agreed.
+
+    An answer that a share q of the item's other answers repeats agrees by q. Sums over items: add the blocks' results.
+
+    returns  (n_people,) each
+    """
+    per_item = answers.per_item()
+    given = answers.column[answers.column != MISSING]
+    item = np.repeat(np.arange(len(answers)), per_item)
+    person, answer = np.divmod(given, n_classes)
+    share = np.ones(len(given)) if weight is None else weight[item]
+    votes = np.bincount(item * n_classes + answer, minlength=len(answers) * n_classes)
+    others = per_item[item] - 1
+    same = votes[item * n_classes + answer] - 1
+    agreed = np.divide(same, others, out=np.zeros(len(given)), where=others > 0)
+    sums = share, share * (others > 0), share * agreed
+    return tuple(np.bincount(person, each, n_people).astype(np.float64) for each in sums)  # type: ignore[return-value]
