@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
+from twoheads.confusion.manner import Manner
 from twoheads.engines.local import added, map_blocks, mapped, sum_blocks
-from twoheads.kernels.answers import Answers, as_crowd, design_effect, soft_counts
+from twoheads.kernels.answers import as_crowd, design_effect, soft_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
@@ -36,6 +37,7 @@ def expectation_maximisation(
     blocks: Sequence[Block],
     confusion: Confusion,
     calibrator: Calibrator,
+    manner: Manner | None = None,
     *,
     n_annotators: int,
     unlabelled_weight: float,
@@ -44,7 +46,7 @@ def expectation_maximisation(
     correlation: float = 0.0,
     hold_calibrator: bool = False,
 ) -> Progress:
-    """Better the started ``confusion`` and ``calibrator``, in place, until the log posterior gains < ``tol`` per item.
+    """Better the started parts, in place, until the log posterior gains less than ``tol`` per item.
 
     Known truth is a posterior fixed to one-hot. Where the calibrator learns from sums, an iteration is one pass over
     the blocks and its step one of Newton's, halved should the log posterior ever fall; else the calibrator is fitted
@@ -61,7 +63,8 @@ def expectation_maximisation(
     earlier = copy(calibrator)
     settled = False
     while not settled and len(path) < max_iter:
-        value, counts, crowd_counts, maximise = one_pass(parts, confusion, calibrator, n_annotators, correlation)
+        people = People(confusion.log_table(), manner, n_annotators, correlation)
+        value, counts, maximise = one_pass(parts, people, calibrator)
         objective = value + confusion.log_prior() + calibrator.log_prior()
         fell = bool(path) and objective < path[-1] - 1e-12 * abs(path[-1])
         if fell and calibrator.learns_from_sums and calibrator.step_back(earlier):
@@ -69,7 +72,9 @@ def expectation_maximisation(
         settled = bool(path) and abs(objective - path[-1]) < enough
         path.append(objective)
         earlier = copy(calibrator)
-        confusion.fit_counts(counts, overlap, crowd_counts=crowd_counts)
+        confusion.fit_counts(counts[0], overlap, crowd_counts=counts[1])
+        if manner is not None:
+            manner.fit_counts(counts[2])
         if not hold_calibrator:
             maximise()
     if not settled:
@@ -87,60 +92,71 @@ def overlap_of(blocks: Sequence[Block]) -> Floats:
     return np.asarray(overlap)
 
 
-Pass = tuple[float, Floats, Floats, Callable[[], object]]
+@dataclass(frozen=True)
+class People:
+    """What is believed of the people at the moment.
+
+    table        (n_columns, n_classes) log-probability of each person's answers
+    correlation  how much answers on one item resemble each other
+    """
+
+    table: Floats
+    manner: Manner | None
+    n_annotators: int
+    correlation: float
+
+    def counts(self, block: Block, share: Floats) -> tuple[Floats, Floats, Floats]:
+        """Soft counts of each person, of all (several answers on an item count for less), and of ways to answer.
+
+        share    (n_classes, n_items) how likely each class is true, times the items' weights
+        returns  (n_annotators, n_classes, n_classes), (n_classes, n_classes), (n_ways, n_classes)
+        """
+        assert block.answers is not None
+        answers, n_classes = block.answers, len(share)
+        counts = soft_counts(answers, share, self.n_annotators * n_classes)
+        counts = counts.reshape(self.n_annotators, n_classes, n_classes)
+        ways = np.empty(0) if self.manner is None else self.manner.counts(block, share)
+        if answers.start is None or not self.correlation:
+            return counts, counts.sum(axis=0), ways
+        share = share / design_effect(answers, self.correlation)
+        return counts, soft_counts(as_crowd(answers, n_classes), share, n_classes), ways
 
 
-def _e_step(
-    block: Block, table: Floats, calibrator: Calibrator, n_annotators: int, correlation: float
-) -> tuple[float, Floats, Floats, Floats, Floats]:
+Counts = tuple[Floats, Floats, Floats]
+Pass = tuple[float, Counts, Callable[[], object]]
+
+
+def _e_step(block: Block, people: People, calibrator: Calibrator) -> tuple[float, Counts, Floats, Floats]:
     """The block's log-likelihood, its counts, responsibilities times weights, and what the calibrator said."""
     assert block.answers is not None
     calibrated = calibrator.calibrate(block.log_proba)
-    share, log_likelihood = responsibilities(calibrated, block.answers, table, block.true_label, correlation)
+    manner = None if people.manner is None else people.manner.log_likelihood(block)
+    share, log_likelihood = responsibilities(
+        calibrated, block.answers, people.table, block.true_label, people.correlation, manner
+    )
     value = block.weighted_sum(log_likelihood)
     if block.weight is not None:
         share *= block.weight
-    counts, crowd_counts = counts_by_person(block.answers, share, n_annotators, correlation)
-    return value, counts, crowd_counts, share, calibrated
+    return value, people.counts(block, share), share, calibrated
 
 
-def counts_by_person(answers: Answers, share: Floats, n_annotators: int, correlation: float) -> tuple[Floats, Floats]:
-    """Soft counts of each person, and of all, where several answers on an item count for less.
-
-    share    (n_classes, n_items)
-    returns  (n_annotators, n_classes, n_classes), (n_classes, n_classes)
-    """
-    n_classes = len(share)
-    counts = soft_counts(answers, share, n_annotators * n_classes).reshape(n_annotators, n_classes, n_classes)
-    if answers.start is None or not correlation:
-        return counts, counts.sum(axis=0)
-    return counts, soft_counts(as_crowd(answers, n_classes), share / design_effect(answers, correlation), n_classes)
-
-
-def _pass_by_sums(
-    parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int, correlation: float
-) -> Pass:
-    table = confusion.log_table()
-
+def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
     def kernel(block: Block) -> tuple[float | Floats, ...]:
-        value, counts, crowd, share, calibrated = _e_step(block, table, calibrator, n_annotators, correlation)
-        return value, counts, crowd, *calibrator.em_sums(block.log_proba, calibrated, share)
+        value, counts, share, calibrated = _e_step(block, people, calibrator)
+        return value, *counts, *calibrator.em_sums(block.log_proba, calibrated, share)
 
-    value, counts, crowd, *sums = sum_blocks(kernel, parts)
-    return float(value), counts, crowd, lambda: calibrator.em_step(tuple(sums))
+    value, persons, crowd, ways, *sums = sum_blocks(kernel, parts)
+    return float(value), (persons, crowd, ways), lambda: calibrator.em_step(tuple(sums))
 
 
-def _pass_by_refit(
-    parts: Sequence[Block], confusion: Confusion, calibrator: Calibrator, n_annotators: int, correlation: float
-) -> Pass:
-    table = confusion.log_table()
-    steps = list(map_blocks(lambda block: _e_step(block, table, calibrator, n_annotators, correlation), parts))
+def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
+    steps = list(map_blocks(lambda block: _e_step(block, people, calibrator), parts))
     soft = [
         Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
-        for part, (_, _, _, share, _) in zip(parts, steps, strict=True)
+        for part, (_, _, share, _) in zip(parts, steps, strict=True)
     ]
-    value, counts, crowd = added(step[:3] for step in steps)
-    return float(value), counts, crowd, lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+    value, persons, crowd, ways = added((value, *counts) for value, counts, _, _ in steps)
+    return float(value), (persons, crowd, ways), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
 
 
 def _unweighted(share: Floats, weight: Floats | None) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from twoheads.confusion.manner import Manner
 from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
 from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import Answers, as_crowd, design_effect, hard_counts
@@ -91,6 +92,13 @@ class Labelled:
 
         return Answering(*sum_blocks(kernel, block_slices(len(self), n_classes, least=n_people)))
 
+    def confidences(self) -> Floats | None:
+        """How sure people said they were, where they did; None where nobody did and nobody said "unsure"."""
+        seen = self.seen
+        if seen.confidence is not None:
+            return seen.confidence
+        return None if seen.unsure is None else np.empty(0)
+
     def some(self, limit: int, least: int = 64) -> Sequence[Block]:
         """At most so many of the items, evenly spaced, as blocks."""
         return self.take(evenly_spaced(len(self), limit)).blocks(least)
@@ -138,32 +146,46 @@ def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) 
     return Labelled(seen, truth, as_weight(sample_weight, len(seen)))
 
 
-def counts_of(
-    blocks: Sequence[Block], n_people: int, n_classes: int, correlation: float = 0.0, n_folds: int = 0
-) -> tuple[Floats, Floats]:
-    """How often each person gave each answer under each true class, and all people together in each fold of the items.
+def counts_of(blocks: Sequence[Block], n_people: int, n_classes: int) -> Floats:
+    """How often each person gave each answer under each true class, (n_people, n_answers, n_classes)."""
 
-    Several answers on one item count for less in the latter, by their design effect.
-
-    returns  (n_people, n_answers, n_classes), (n_folds, n_answers, n_classes)
-    """
-
-    def kernel(block: Block) -> tuple[Floats, Floats]:
+    def kernel(block: Block) -> tuple[Floats]:
         assert block.answers is not None
         assert block.true_label is not None
-        answers, truth, weight = block.answers, block.true_label, block.weight
-        counts = hard_counts(answers, truth, weight, n_people * n_classes, n_classes)
-        by_fold = np.zeros((n_folds, n_classes, n_classes))
-        if n_folds:
-            share = 1.0 / design_effect(answers, correlation)
-            share = share if weight is None else share * weight
-            fold, crowd = fold_of(block), as_crowd(answers, n_classes)
-            for at in range(n_folds):
-                by_fold[at] = hard_counts(crowd, np.where(fold == at, truth, MISSING), share, n_classes, n_classes)
-        return counts, by_fold
+        return (hard_counts(block.answers, block.true_label, block.weight, n_people * n_classes, n_classes),)
 
-    counts, by_fold = sum_blocks(kernel, blocks)
-    return np.asarray(counts).reshape(n_people, -1, n_classes), np.asarray(by_fold)
+    (counts,) = sum_blocks(kernel, blocks)
+    return np.asarray(counts).reshape(n_people, -1, n_classes)
+
+
+def crowd_counts_by_fold(blocks: Sequence[Block], n_classes: int, correlation: float) -> Floats:
+    """What each fold of the items adds to the counts of all people, (n_folds, n_answers, n_classes).
+
+    Several answers on one item count for less, by their design effect.
+    """
+
+    def kernel(block: Block) -> tuple[Floats]:
+        assert block.answers is not None
+        assert block.true_label is not None
+        share = 1.0 / design_effect(block.answers, correlation)
+        share = share if block.weight is None else share * block.weight
+        crowd, fold = as_crowd(block.answers, n_classes), fold_of(block)
+        truths = [np.where(fold == at, block.true_label, MISSING) for at in range(FOLDS)]
+        return (np.stack([hard_counts(crowd, truth, share, n_classes, n_classes) for truth in truths]),)
+
+    return np.asarray(sum_blocks(kernel, blocks)[0])
+
+
+def manner_counts_by_fold(blocks: Sequence[Block], manner: Manner) -> Floats:
+    """What each fold of the items adds to the counts of how answers were given, (n_folds, n_ways, n_classes)."""
+
+    def kernel(block: Block) -> tuple[Floats]:
+        share, fold = block.soft_target(), fold_of(block)
+        if block.weight is not None:
+            share *= block.weight
+        return (np.stack([manner.counts(block, share * (fold == at)) for at in range(FOLDS)]),)
+
+    return np.asarray(sum_blocks(kernel, blocks)[0])
 
 
 def fold_of(block: Block) -> Codes:

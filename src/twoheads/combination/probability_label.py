@@ -20,10 +20,19 @@ from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
 from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, overlap_of
 from twoheads.combination.explanation import Explanation, in_favour
-from twoheads.combination.labelled import FOLDS, Answering, Labelled, counts_of, fold_of, labelled
+from twoheads.combination.labelled import (
+    Answering,
+    Labelled,
+    counts_of,
+    crowd_counts_by_fold,
+    fold_of,
+    labelled,
+    manner_counts_by_fold,
+)
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
+from twoheads.confusion.manner import Manner
 from twoheads.engines.local import mapped
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.agreement import agreement_log_density
@@ -84,6 +93,8 @@ class ProbabilityLabelCombiner(Combiner):
         The fitted parts.
     dependence_ : Dependence or None
         The fitted correction.
+    manner_ : Manner or None
+        What the confidence of an answer tells, and "unsure"; None where people gave neither.
     record_ : Record or None
         How the labelled items were predicted, each without itself; with ``dependence`` only.
     labels_per_class_ : ndarray of shape (n_classes,)
@@ -113,6 +124,7 @@ class ProbabilityLabelCombiner(Combiner):
     several_models = True
 
     dependence_: Dependence | None
+    manner_: Manner | None
     record_: Record | None
 
     def __init__(
@@ -155,6 +167,8 @@ class ProbabilityLabelCombiner(Combiner):
         self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
         self.calibrator_: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
         self.dependence_ = None if self.dependence is None else clone(self.dependence)
+        confidences = items.confidences()
+        self.manner_ = None if confidences is None else Manner().start(confidences, len(self.classes_))
         self.record_ = None
         self.objective_ = np.empty(0)
         self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
@@ -169,7 +183,7 @@ class ProbabilityLabelCombiner(Combiner):
                 learn_together = answering.several_on_average and self.n_unlabelled_ and self.unlabelled_weight
                 if learn_together:
                     self._fit_unlabelled(items, answering)
-                    fold_counts = self._counts(blocks, answering, EM_CORRELATION)[1]
+                    fold_counts = crowd_counts_by_fold(blocks, len(self.classes_), EM_CORRELATION)
                     agreement, prior = None, self._learnt_log_temperature(LEARNT_SCALE)
                 else:
                     agreement = self._agreement(items) if self.unlabelled_weight else None
@@ -182,21 +196,18 @@ class ProbabilityLabelCombiner(Combiner):
 
     def _fit_labelled(self, blocks: Sequence[Block], answering: Answering) -> Floats | None:
         """Learn the parts from labelled items; returns what each fold of them has added to the crowd's counts."""
-        correlation = 0.0 if self.dependence_ is None else self.dependence_.prior_correlation
-        counts, by_fold = self._counts(blocks, answering, correlation)
+        n_people, n_classes = len(self.annotators_), len(self.classes_)
+        by_fold = None
+        if answering.several or n_people > 1:
+            correlation = 0.0 if self.dependence_ is None else self.dependence_.prior_correlation
+            by_fold = crowd_counts_by_fold(blocks, n_classes, correlation)
+        counts = counts_of(blocks, n_people, n_classes)
         overlap = overlap_of(blocks) if self.confusion_.uses_overlap else None
         self.confusion_.fit_counts(counts, overlap, crowd_counts=None if by_fold is None else by_fold.sum(axis=0))
-        self.calibrator_.fit_blocks(blocks, len(self.classes_))
+        if self.manner_ is not None:
+            self.manner_.fit_counts(manner_counts_by_fold(blocks, self.manner_).sum(axis=0))
+        self.calibrator_.fit_blocks(blocks, n_classes)
         return by_fold
-
-    def _counts(
-        self, blocks: Sequence[Block], answering: Answering, correlation: float
-    ) -> tuple[Floats, Floats | None]:
-        """Counts of labelled items, and the crowd's by fold; None for one person answering each item once."""
-        n_people = len(self.annotators_)
-        n_folds = FOLDS if answering.several or n_people > 1 else 0
-        counts, by_fold = counts_of(blocks, n_people, len(self.classes_), correlation, n_folds)
-        return counts, by_fold if n_folds else None
 
     def _fit_unlabelled(self, items: Labelled, answering: Answering) -> None:
         """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
@@ -213,6 +224,7 @@ class ProbabilityLabelCombiner(Combiner):
             blocks,
             self.confusion_,
             calibrator,
+            self.manner_,
             n_annotators=n_people,
             unlabelled_weight=self.unlabelled_weight if self.n_labelled_ else 1.0,
             max_iter=self.max_iter,
@@ -255,7 +267,7 @@ class ProbabilityLabelCombiner(Combiner):
         agreement: Callable[[Floats], Floats] | None,
         log_temperature_prior: tuple[float, float],
     ) -> None:
-        left_out = self._left_out(known, fold_counts)
+        left_out = self._left_out(known, blocks, fold_counts)
         sample: Sequence[Block] = []
         if len(known) > MODE_LABELS:
             limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
@@ -281,14 +293,21 @@ class ProbabilityLabelCombiner(Combiner):
 
         self.record_ = record_of(sample or blocks, proba, self._human_label)
 
-    def _left_out(self, known: Labelled, fold_counts: Floats | None) -> LeftOut:
+    def _left_out(self, known: Labelled, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
         log_rows = self._log_left_out_rows(known.weight_of_one(), fold_counts)
+        answered = self._answered_left_out(log_rows, fold_counts is not None)
+        if self.manner_ is None:
+            return answered
+        manner = self.manner_.left_out(manner_counts_by_fold(blocks, self.manner_))
+        return lambda block: answered(block) + manner(block, fold_of(block))
+
+    def _answered_left_out(self, log_rows: Rows, by_fold: bool) -> LeftOut:
 
         def log_likelihood(block: Block) -> Floats:
             assert block.answers is not None
             assert block.true_label is not None
             answers, truth = block.answers, block.true_label
-            fold = None if fold_counts is None else fold_of(block)
+            fold = fold_of(block) if by_fold else None
             if answers.start is not None:
                 item = np.repeat(np.arange(len(answers)), answers.per_item())
             elif (answers.column == MISSING).any():
@@ -355,9 +374,12 @@ class ProbabilityLabelCombiner(Combiner):
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
         assert block.answers is not None
         table = self.confusion_.log_table()
+        manner = None if self.manner_ is None else self.manner_.log_likelihood(block)
         if self.dependence_ is None:
-            return joint_log_proba(self.calibrator_.calibrate(block.log_proba), block.answers, table)
+            return joint_log_proba(self.calibrator_.calibrate(block.log_proba), block.answers, table, manner=manner)
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
+        if manner is not None:
+            given += manner
         model = self._model_side(block)
         proba = self.dependence_.proba(model, given, block.answers)
         if self.guard and self.record_ is not None:
@@ -385,6 +407,9 @@ class ProbabilityLabelCombiner(Combiner):
             own = _answers_of(seen.answers, person, int(self._place((name,))[0]), seen.n_classes)
             parts[name] = in_favour(answer_log_likelihood(own, table), label)
             parts[name][unheard] = 0.0
+        if self.manner_ is not None:
+            parts["confidence"] = in_favour(self.manner_.log_likelihood(block), label)
+            parts["confidence"][unheard] = 0.0
         if self.dependence_ is not None:
             parts["dependence"] = in_favour(joint, label) - np.sum(list(parts.values()), axis=0)
         return Explanation(self.classes_[label], self.classes_, parts)

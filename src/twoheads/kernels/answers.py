@@ -139,9 +139,16 @@ def design_effect(answers: Answers, correlation: float) -> Floats:
     return np.asarray(1.0 + np.maximum(answers.per_item() - 1.0, 0.0) * correlation)
 
 
-def shared_log_likelihood(answers: Answers, log_given_true: Floats, correlation: float) -> Floats:
-    """`answer_log_likelihood` over the design effect, (n_classes, n_items)."""
+def shared_log_likelihood(
+    answers: Answers, log_given_true: Floats, correlation: float, manner: Floats | None = None
+) -> Floats:
+    """`answer_log_likelihood`, plus that of how they were given, over the design effect, (n_classes, n_items).
+
+    manner  (n_classes, n_items) or None
+    """
     given = answer_log_likelihood(answers, log_given_true)
+    if manner is not None:
+        given += manner
     if answers.start is not None and correlation:
         given /= design_effect(answers, correlation)
     return given

@@ -9,10 +9,17 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.simplex import log_sum
 
 
-def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats, correlation: float = 0.0) -> Floats:
+def joint_log_proba(
+    calibrated: Floats,
+    answers: Answers,
+    log_given_true: Floats,
+    correlation: float = 0.0,
+    manner: Floats | None = None,
+) -> Floats:
     """Joint log-probability of class and answers, ``log m_j + sum over answers of log P(answer | j)``.
 
-    With a ``correlation`` of answers on one item the sum is divided by their design effect.
+    The sum includes ``manner``, the log-likelihood of how answers were given, (n_classes, n_items), if there is one;
+    with a ``correlation`` of answers on one item it is divided by their design effect.
 
     Where the answers are impossible under every class that the model allows, the model alone speaks.
 
@@ -20,7 +27,7 @@ def joint_log_proba(calibrated: Floats, answers: Answers, log_given_true: Floats
     log_given_true  (n_columns, n_classes)
     returns         (n_classes, n_items)
     """
-    joint = shared_log_likelihood(answers, log_given_true, correlation)
+    joint = shared_log_likelihood(answers, log_given_true, correlation, manner)
     joint += calibrated
     if np.isneginf(log_given_true).any():
         impossible = np.isneginf(joint.max(axis=0))
@@ -34,13 +41,14 @@ def responsibilities(
     log_given_true: Floats,
     true_label: Codes | None,
     correlation: float = 0.0,
+    manner: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """E-step: the posterior as probabilities, one-hot where the truth is known, and each item's log-likelihood.
 
     true_label  (n_items,) codes, MISSING where unknown, or None
     returns     (n_classes, n_items), (n_items,)
     """
-    joint = joint_log_proba(calibrated, answers, log_given_true, correlation)
+    joint = joint_log_proba(calibrated, answers, log_given_true, correlation, manner)
     total = log_sum(joint)
     known = np.flatnonzero(true_label != MISSING) if true_label is not None else np.empty(0, dtype=np.intp)
     truth = true_label[known] if true_label is not None else known

@@ -1,0 +1,117 @@
+"""What it tells how an answer was given: at which confidence, or that there was none but "unsure"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from twoheads.artifact import register
+from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.manner import level_bounds, level_probabilities, levels_of, unsure_probabilities
+
+#: The log-likelihood of how a block's answers were given, (n_classes, n_items), from the block and its items' folds.
+ManneredLikelihood = Callable[[Block, Codes], Floats]
+
+
+@register
+class Manner(BaseEstimator):
+    r"""Factors for the confidence of an answer, and for "unsure", learnt from counts; the same for all people.
+
+    .. math:: P(\text{answer } i \text{ at level } l \mid j) = \varphi_{ij}\,(1 - u_j)\,w_{ijl}, \qquad
+              P(\text{unsure} \mid j) = u_j
+
+    Confidence is cut into at most four levels at its quartiles. A level tells as much as the counts prove: where people
+    are as sure when wrong as when right, nothing.
+
+    Attributes
+    ----------
+    bounds_ : ndarray of shape (n_levels - 1,)
+        Where levels of confidence begin, all but the first.
+    level_given_ : ndarray of shape (n_classes, n_levels, n_classes)
+        w, how likely each level is given the answer and the truth.
+    unsure_given_true_ : ndarray of shape (n_classes,)
+        u, how likely "unsure" is given the truth.
+    """
+
+    def start(self, confidence: Floats, n_classes: int) -> Self:
+        """Cut the confidences into levels, and believe that they and "unsure" tell nothing."""
+        self.bounds_ = level_bounds(confidence[np.isfinite(confidence)])
+        return self.fit_counts(np.zeros((n_classes * self.n_symbols + 1, n_classes)))
+
+    @property
+    def n_symbols(self) -> int:
+        """How many ways there are to give one answer: a level each, and without any confidence."""
+        return len(self.bounds_) + 2
+
+    def counts(self, block: Block, share: Floats) -> Floats:
+        """How often each way of answering occurs under each true class, (n_classes * n_symbols + 1, n_classes).
+
+        share  (n_classes, n_items) how likely each class is true, times the items' weights
+        """
+        assert block.answers is not None
+        n_classes = len(share)
+        given = Answers(self._symbols(block), block.answers.start)
+        counts = np.zeros((n_classes * self.n_symbols + 1, n_classes))
+        counts[:-1] = soft_counts(given, share, n_classes * self.n_symbols)
+        if block.unsure is not None:
+            counts[-1] = share @ block.unsure.per_item().astype(np.float64)
+        return counts
+
+    def fit_counts(self, counts: Floats) -> Self:
+        """Learn from counts as `counts` gives them, summed over blocks."""
+        self.counts_ = counts
+        self.level_given_, self.unsure_given_true_ = self._learnt(counts)
+        return self
+
+    def log_likelihood(self, block: Block) -> Floats:
+        """What the ways of answering add to the answers' log-likelihood, (n_classes, n_items)."""
+        return self._log_likelihood(block, self._table(self.level_given_, self.unsure_given_true_)[None], None)
+
+    def left_out(self, fold_counts: Floats) -> ManneredLikelihood:
+        """`log_likelihood` as a function of a block and its items' folds, learnt without what their fold has added.
+
+        fold_counts  (n_folds, n_classes * n_symbols + 1, n_classes)
+        """
+        rest = (np.maximum(self.counts_ - fold, 0.0) for fold in fold_counts)
+        tables = np.stack([self._table(*self._learnt(counts)) for counts in rest])
+        return lambda block, fold: self._log_likelihood(block, tables, fold)
+
+    def _learnt(self, counts: Floats) -> tuple[Floats, Floats]:
+        n_classes = counts.shape[1]
+        by_symbol = counts[:-1].reshape(n_classes, self.n_symbols, n_classes)
+        return level_probabilities(by_symbol[:, :-1]), unsure_probabilities(counts[-1], counts[:-1].sum(axis=0))
+
+    def _table(self, level_given: Floats, unsure_given_true: Floats) -> Floats:
+        """Log-probabilities, a row per (answer, level or none), the row of "unsure" last."""
+        n_classes = len(unsure_given_true)
+        table = np.zeros((n_classes, self.n_symbols, n_classes))
+        table[:, :-1] = np.log(level_given)
+        table += np.log1p(-unsure_given_true)
+        return np.concatenate([table.reshape(-1, n_classes), np.log(unsure_given_true)[None]])
+
+    def _log_likelihood(self, block: Block, tables: Floats, fold: Codes | None) -> Floats:
+        assert block.answers is not None
+        symbol = self._symbols(block)
+        given = symbol[symbol != MISSING]
+        item = np.repeat(np.arange(block.n_items), block.answers.per_item())
+        rows = tables[0][given] if fold is None else tables[fold[item], given]
+        total = sum_by_item(block.answers, rows.T)
+        if block.unsure is not None:
+            last = tables[0][-1][:, None] if fold is None else tables[fold, -1].T
+            total += last * block.unsure.per_item()
+        return total
+
+    def _symbols(self, block: Block) -> Codes:
+        """Which way each answer was given, ``answer * n_symbols + level``; MISSING where there is none."""
+        assert block.answers is not None
+        column, n_classes = block.answers.column, len(block.log_proba)
+        if block.confidence is None:
+            level = np.full(len(column), len(self.bounds_) + 1)
+        else:
+            level = levels_of(block.confidence, self.bounds_)
+        return np.where(column == MISSING, MISSING, column % n_classes * self.n_symbols + level)
