@@ -16,6 +16,9 @@ SUM_TOLERANCE = 1e-3
 MODEL_SCALES = ("probability", "log", "logit")
 
 _USE_A_FRAME = "Use a data frame with columns human and p_<class> where classes have names."
+CONFIDENCE_REMEDY = (
+    "Give numbers on any scale, blank where none was given; or rename the column if it holds something else."
+)
 _CHUNK = 131_072  # numbers looked at together: they stay in the cache
 
 
@@ -98,8 +101,7 @@ def as_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats | None:
 
 def as_confidence(values: ArrayLike, argument: str) -> Floats:
     """How sure each answer was: finite numbers on any scale, NaN where none was given."""
-    remedy = "Give numbers on any scale, blank where none was given; or rename the column if it holds something else."
-    numbers = as_numbers(values, argument, remedy=remedy).astype(np.float64)
+    numbers = as_numbers(values, argument, remedy=CONFIDENCE_REMEDY).astype(np.float64)
     if numbers.ndim != 1:
         raise InvalidObservations(
             f"{argument} must be one-dimensional, one number per answer; it has shape {numbers.shape}."
@@ -108,7 +110,7 @@ def as_confidence(values: ArrayLike, argument: str) -> Floats:
     if len(off):
         raise InvalidObservations(
             f"{argument} must hold finite numbers; row {off[0]} has {numbers[off[0]]:g} "
-            f"({len(off)} of {len(numbers)} rows are off). {remedy}"
+            f"({len(off)} of {len(numbers)} rows are off). {CONFIDENCE_REMEDY}"
         )
     return numbers
 

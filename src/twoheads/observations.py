@@ -214,8 +214,8 @@ class Observations:
             models,
             model_scale,
             parts.columns,
-            parts.unsure,
-            parts.confidence,
+            None if parts.unsure is None or not parts.unsure.per_item().any() else parts.unsure,
+            None if parts.confidence is None or np.isnan(parts.confidence).all() else parts.confidence,
         )
         unseen = np.flatnonzero(seen.answers.per_item() == 0)
         if len(unseen) and seen.unsure is not None:

@@ -21,7 +21,14 @@ from twoheads.columns import (
 )
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers
-from twoheads.kernels.answers import Answers, pack_answers, pack_values, permute_classes
+from twoheads.kernels.answers import (
+    Answers,
+    pack_answers,
+    pack_values,
+    permute_classes,
+    sorted_answers,
+    sorted_values,
+)
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.labels import (
     class_order,
@@ -93,7 +100,7 @@ def read_arrays(
         tuple(proba if order is None else proba[:, order] for proba in probas),
         items=ids,
         models=tuple(rows),
-        **_wide_answers([codes], [unsure], [sure], n_classes, len(human)),
+        **wide_answers([codes], [unsure], [sure], n_classes, len(human)),
     )
 
 
@@ -127,7 +134,7 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
         items=frame.column("item") if "item" in frame.columns else None,
         columns=(*people.values(), *(column for columns in of_model for column in columns)),
         models=tuple(models),
-        **_wide_answers(codes, said_unsure, sure, len(named), len(frame)),
+        **wide_answers(codes, said_unsure, sure, len(named), len(frame)),
     )
 
 
@@ -167,7 +174,7 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
         as_column(list(items.values())),
         models=tuple(probas),
         unsure=None if unsure_at is None else pack_answers(item_code[unsure_at], person[unsure_at], n_items),
-        confidence=None if sure is None else _or_none(pack_values(who, column, sure[asked], n_items)),
+        confidence=None if sure is None else pack_values(who, column, sure[asked], n_items),
     )
 
 
@@ -249,36 +256,32 @@ def _numbered(names: NDArray[Any], known: dict[str, Any], column: str, argument:
     return codes
 
 
-def _wide_answers(
+def wide_answers(
     codes: list[Codes],
     unsure: list[NDArray[np.bool_] | None],
     confidence: list[Floats | None],
     n_classes: int,
     n_items: int,
 ) -> dict[str, Any]:
-    """The parts that people give: a column of codes each, where they said "unsure", and how sure they were."""
+    """The parts that people give: a column of codes each, where they said "unsure", how sure they were."""
     if not codes:
         return {"answers": Answers(np.full(n_items, MISSING))}
     nobody, nothing = np.zeros(n_items, dtype=bool), np.full(n_items, np.nan)
     said = None
     if any(where is not None for where in unsure):
         item, person = np.nonzero(np.stack([nobody if where is None else where for where in unsure], axis=1))
-        said = pack_answers(item, person, n_items)
+        said = sorted_answers(item, person, n_items)
     sure = None
     if any(numbers is not None for numbers in confidence):
         sure = np.stack([nothing if numbers is None else numbers for numbers in confidence], axis=1)
     if len(codes) == 1:
         alone = None if sure is None else np.where(codes[0] != MISSING, sure[:, 0], np.nan)
-        return {"answers": Answers(codes[0]), "unsure": said, "confidence": None if alone is None else _or_none(alone)}
+        return {"answers": Answers(codes[0]), "unsure": said, "confidence": alone}
     table = np.stack(codes, axis=1)
     item, person = np.nonzero(table != MISSING)
     column = person * n_classes + table[item, person]
     return {
-        "answers": pack_answers(item, column, n_items),
+        "answers": sorted_answers(item, column, n_items),
         "unsure": said,
-        "confidence": None if sure is None else _or_none(pack_values(item, column, sure[item, person], n_items)),
+        "confidence": None if sure is None else sorted_values(item, sure[item, person], n_items),
     }
-
-
-def _or_none(confidence: Floats) -> Floats | None:
-    return None if np.isnan(confidence).all() else confidence

@@ -110,7 +110,7 @@ def test_what_is_not_used_is_said(tmp_path):
     (tmp_path / "sure.csv").write_text("item,annotator,answer,confidence\na,x,yes,3\n")
     assert scan("wide.csv", answers="sure.csv").notes[:2] == [
         "column 'human' of wide.csv is not used: answers are in sure.csv.",
-        "column 'confidence' of sure.csv is not used.",
+        "column 'confidence' of sure.csv is read as how sure people were.",
     ]
 
 

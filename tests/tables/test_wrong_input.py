@@ -166,7 +166,8 @@ WRONG_TEXTS = {
         "item,model,human,p_a,p_b\n1,x,a,.5,.5\n1,y,a,.5,.5\n",
         {},
         "t.csv must have one row per item; item '1' of column 'item' has 2 (1 of 2 rows are repeats). "
-        "Keep one row of each item. It has a column 'model': keep the rows of one model.",
+        "Keep one row of each item. It has a column 'model': give the answers in a table of their own (--answers), or "
+        "keep the rows of one model.",
     ),
     "an item without a name": (
         GOOD + " ,cat,.5,.5,\n",

@@ -27,6 +27,7 @@ from twoheads.cli.options import (
     Team,
     Truth,
     TruthColumn,
+    Unsure,
 )
 from twoheads.cli.outputs import may_write, of_the_system
 from twoheads.cli.results import print_comparison
@@ -78,6 +79,7 @@ def fit(
     annotator: Annotator = None,
     model_columns: Columns = None,
     model_scale: Scale = None,
+    unsure: Unsure = None,
     classes: Annotated[
         str | None,
         typer.Option("--classes", help="The classes, where no model's columns name them.", metavar="A,B,..."),
@@ -100,6 +102,7 @@ def fit(
         annotator=annotator,
         model_columns=model_columns,
         model_scale=model_scale,
+        unsure=unsure or None,
         classes=None if classes is None else [name.strip() for name in classes.split(",")],
     )
     may_write(output, table, answers, model, truth)
@@ -140,13 +143,21 @@ def combine(
     annotator: Annotator = None,
     model_columns: Columns = None,
     model_scale: Scale = None,
+    unsure: Unsure = None,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     fitted = read_team(team)
-    given = _given(item=item, human=human, annotator=annotator, model_columns=model_columns, model_scale=model_scale)
+    given = _given(
+        item=item,
+        human=human,
+        annotator=annotator,
+        model_columns=model_columns,
+        model_scale=model_scale,
+        unsure=unsure or None,
+    )
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted)
     if output is None:
         raise InvalidObservations("Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl).")
@@ -181,6 +192,7 @@ def evaluate(
     annotator: Annotator = None,
     model_columns: Columns = None,
     model_scale: Scale = None,
+    unsure: Unsure = None,
     json: Json = False,
     seed: Seed = None,
 ) -> None:
@@ -199,6 +211,7 @@ def evaluate(
         annotator=annotator,
         model_columns=model_columns,
         model_scale=model_scale,
+        unsure=unsure or None,
     )
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
     seen, y = scanned.read()
@@ -228,6 +241,7 @@ def report(
     annotator: Annotator = None,
     model_columns: Columns = None,
     model_scale: Scale = None,
+    unsure: Unsure = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
 ) -> None:
@@ -246,6 +260,7 @@ def report(
         annotator=annotator,
         model_columns=model_columns,
         model_scale=model_scale,
+        unsure=unsure or None,
     )
     scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
     seen, y = scanned.read()

@@ -36,5 +36,9 @@ Columns = Annotated[
 Scale = Annotated[
     str | None, typer.Option("--model-scale", help="What they hold: probability, log or logit.", metavar="SCALE")
 ]
+Unsure = Annotated[
+    list[str] | None,
+    typer.Option("--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn at random: bootstrap and folds.")]

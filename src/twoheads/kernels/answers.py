@@ -65,8 +65,24 @@ def pack_answers(item: Codes, column: Codes, n_items: int) -> Answers:
 
 def pack_values(item: Codes, column: Codes, values: Floats, n_items: int) -> Floats:
     """A number per answer in the order of `pack_answers`: one per entry of its column, NaN where an item has none."""
+    order = np.lexsort((column, item))
+    return sorted_values(item[order], values[order], n_items)
+
+
+def sorted_answers(item: Codes, column: Codes, n_items: int) -> Answers:
+    """Answers that stand in the order of `pack_answers` already."""
+    per_item = np.bincount(item, minlength=n_items)
+    if per_item.max(initial=0) <= 1:
+        single = np.full(n_items, MISSING)
+        single[item] = column
+        return Answers(single)
+    return Answers(column, np.concatenate([[0], np.cumsum(per_item)]))
+
+
+def sorted_values(item: Codes, values: Floats, n_items: int) -> Floats:
+    """A number per answer as `pack_values` gives them, where they stand in that order already."""
     if np.bincount(item, minlength=n_items).max(initial=0) > 1:
-        return values[np.lexsort((column, item))]
+        return values
     single = np.full(n_items, np.nan)
     single[item] = values
     return single

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,7 +19,7 @@ try:
 except ImportError:
     raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
 
-__all__ = ["connect", "connected", "feed", "interruptible", "pa", "pc", "pq", "quoted"]
+__all__ = ["connect", "connected", "feed", "interruptible", "pa", "pc", "pq", "quoted", "temporary"]
 
 #: What DuckDB may hold in memory before it spills to disk.
 MEMORY_LIMIT = "1GB"
@@ -33,6 +36,19 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
     connection.execute(f"SET temp_directory = {quoted(folder or tempfile.gettempdir())}")
     return connection
+
+
+def temporary(owner: Any, memory_limit: str = MEMORY_LIMIT) -> Any:
+    """A connection to a database on disk that goes when its owner goes, or calls ``owner.discard``."""
+    folder = tempfile.mkdtemp(prefix="twoheads-")
+    connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
+    owner.discard = weakref.finalize(owner, _discard, connection, folder)
+    return connection
+
+
+def _discard(connection: Any, folder: str) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.kernels.answers import Answers
+from twoheads.kernels.answers import sorted_answers, sorted_values
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.tables.arrow import pa
 from twoheads.tables.ids import as_text
+from twoheads.tables.sorted_rows import SortedRows
 
 
 @dataclass(frozen=True)
@@ -74,23 +75,15 @@ def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
     return out
 
 
-def wide_answers(codes: Sequence[Codes], n_classes: int, n_items: int) -> Answers:
-    """The answers of several people, one array of class codes each."""
-    if not codes:
-        return Answers(np.full(n_items, MISSING))
-    if len(codes) == 1:
-        return Answers(codes[0])
-    table = np.stack(codes, axis=1)
-    item, person = np.nonzero(table != MISSING)
-    return grouped_answers(item, person * n_classes + table[item, person], 0, n_items)
-
-
-def grouped_answers(item: Codes, column: Codes, start: int, end: int) -> Answers:
-    """Answers that are sorted by item, then by column, of the items from ``start`` to ``end``."""
-    per_item = np.bincount(item - start, minlength=end - start)
-    if per_item.max(initial=0) <= 1:
-        return Answers(rows_of(item, column, start, end))
-    return Answers(column, np.concatenate([[0], np.cumsum(per_item)]))
+def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> dict[str, Any]:
+    """What people said of the items from ``start`` to ``end``, as `twoheads.reading.Parts` take it."""
+    item, column, *sure = answered.until(end)
+    said = [] if unsure is None else unsure.until(end)
+    return {
+        "answers": sorted_answers(item - start, column, end - start),
+        "unsure": sorted_answers(said[0] - start, said[1], end - start) if said else None,
+        "confidence": sorted_values(item - start, sure[0], end - start) if sure else None,
+    }
 
 
 def rows_of(item: Codes, value: Codes, start: int, end: int) -> Codes:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import is_missing, label_text, typed_classes
+from twoheads.labels import is_missing, label_text, means_unsure, typed_classes
 from twoheads.tables.arrow import pa, pc
 from twoheads.tables.formats import NO_VALUE
 
 UNKNOWN = -2
+UNSURE = -3
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
@@ -23,7 +24,7 @@ class Coder:
 
     A text that is no class is matched without the blanks around it, and as a whole number without its ``.0``, as
     programs write whole numbers in a column with gaps. Blank, -1 and the usual words for "no value" are MISSING where
-    no class has that name.
+    no class has that name. An answer that is one of the words ``unsure`` and no class is UNSURE.
 
     Examples
     --------
@@ -32,13 +33,14 @@ class Coder:
     [0, 1, 2, -1, -1, -2]
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], unsure: frozenset[str] = frozenset()) -> None:
         self.names = list(names)
         self._codes = {name: at for at, name in enumerate(names)}
-        self.nothing = tuple(word for word in NO_VALUE if word not in self._codes)
+        self._unsure = unsure
+        self.nothing = tuple(word for word in NO_VALUE if word not in self._codes and word.casefold() not in unsure)
 
     def code(self, value: Any) -> int:
-        """The code of one label; UNKNOWN where it is no class."""
+        """The code of one label; UNSURE or UNKNOWN where it is no class."""
         if is_missing(value) and value not in self._codes:
             return MISSING
         text = label_text(value)
@@ -50,6 +52,8 @@ class Coder:
         for known in tries:
             if known in self._codes:
                 return self._codes[known]
+        if any(means_unsure(known, self._unsure) for known in tries):
+            return UNSURE
         return MISSING if text.strip() in ("-1", "-1.0", *self.nothing) else UNKNOWN
 
     def codes(self, column: Sequence[Any]) -> Codes:

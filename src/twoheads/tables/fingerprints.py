@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.answers import Answers
-from twoheads.kernels.arrays import MISSING
 from twoheads.labels import label_text
 from twoheads.observations import Observations
 
@@ -71,10 +70,22 @@ def _answer_hashes(seen: Observations) -> _Words:
     table = np.array(
         [_text_hash(f"{person}\0{name}") for person in seen.annotators for name in classes] + [0], dtype=np.uint64
     )
-    answers: Answers = seen.answers
+    words = table[seen.answers.column]  # the code of "no answer" is the last index
+    if seen.confidence is not None:
+        sure = ~np.isnan(seen.confidence)
+        words[sure] = _stirred(words[sure] ^ (seen.confidence[sure] + 0.0).view(np.uint64))
+    rows = _by_item(seen.answers, words)
+    if seen.unsure is not None:
+        people = np.array([_text_hash(f"{person}\0\0unsure") for person in seen.annotators] + [0], dtype=np.uint64)
+        rows = rows + _by_item(seen.unsure, people[seen.unsure.column])
+    return rows
+
+
+def _by_item(answers: Answers, words: _Words) -> _Words:
+    """The sum of a word per entry of ``answers.column`` over the answers of each item."""
     if answers.start is None:
-        return table[np.where(answers.column == MISSING, len(table) - 1, answers.column)]
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(table[answers.column], dtype=np.uint64)])
+        return words
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(words, dtype=np.uint64)])
     return np.asarray(sums[answers.start[1:]] - sums[answers.start[:-1]])
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from twoheads.checks import CONFIDENCE_REMEDY
 from twoheads.errors import InvalidObservations
 
 #: How text says that there is no value, where no class has that name.
@@ -81,10 +82,12 @@ def each_once(columns: Sequence[str], where: str) -> None:
 
 def no_number(column: str, row: int, path: Path, value: Any, n_off: int, n_rows: int) -> InvalidObservations:
     """A text where a number should be, in words."""
+    remedy = "Correct those entries, or leave the whole row of probabilities blank where the model said nothing."
+    if column == "confidence" or column.startswith("confidence_"):
+        remedy = CONFIDENCE_REMEDY
     return InvalidObservations(
         f"column {column!r} must hold numbers; row {row} of {path} has {value!r} "
-        f"({n_off:,} of {n_rows:,} rows are off). "
-        "Correct those entries, or leave the whole row of probabilities blank where the model said nothing."
+        f"({n_off:,} of {n_rows:,} rows are off). {remedy}"
     )
 
 

@@ -36,12 +36,7 @@ class IdCheck:
 
     def look(self, ids: Any, start: int) -> None:
         """Look at the ids of the rows from ``start`` on; refuse blanks and repeats."""
-        blank = blanks(ids)
-        if blank.any():
-            raise InvalidObservations(
-                f"column {self.column!r} must name the item in every row; "
-                f"{self.source.where(start + int(blank.argmax()))} is blank. Name it, or drop the row."
-            )
+        named_everywhere(self.source, self.column, ids, start)
         if self._settled or len(ids) == 0:
             return
         if pa.types.is_dictionary(ids.type) or not self._increasing(ids):
@@ -82,7 +77,11 @@ _REPEATS = """
 
 def repeated(source: Source, column: str, item: str, times: int, repeats: int) -> InvalidObservations:
     """An id that stands twice, in words."""
-    several = " It has a column 'model': keep the rows of one model." if "model" in source.columns else ""
+    several = (
+        " It has a column 'model': give the answers in a table of their own (--answers), or keep the rows of one model."
+        if "model" in source.columns
+        else ""
+    )
     return InvalidObservations(
         f"{source.name} must have one row per item; item {item!r} of column {column!r} has {times:,} "
         f"({int(repeats):,} of {source.n_rows:,} rows are repeats). Keep one row of each item.{several}"
@@ -94,15 +93,20 @@ def numbered_ids(source: Source, column: str) -> Any:
     start = 0
     for batch in source.batches(Wanted(item=column), _ROWS):
         ids = batch.column(0)
-        blank = blanks(ids)
-        if blank.any():
-            raise InvalidObservations(
-                f"column {column!r} must name the item in every row; {source.where(start + int(blank.argmax()))} "
-                "is blank. Name it, or drop the row."
-            )
+        named_everywhere(source, column, ids, start)
         at = np.arange(start, start + len(ids))
         yield pa.RecordBatch.from_arrays([as_text(ids), pa.array(at)], names=["id", "at"])
         start += len(ids)
+
+
+def named_everywhere(source: Source, column: str, ids: Any, start: int) -> None:
+    """Refuse blank ids; they are those of the rows from ``start`` on."""
+    blank = blanks(ids)
+    if blank.any():
+        raise InvalidObservations(
+            f"column {column!r} must name the item in every row; {source.where(start + int(blank.argmax()))} is blank. "
+            "Name it, or drop the row."
+        )
 
 
 def as_text(ids: Any) -> Any:

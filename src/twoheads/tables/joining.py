@@ -6,11 +6,7 @@ place of their item. Blocks of model rows then meet their answers in one pass ov
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +15,9 @@ import numpy as np
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import class_order
-from twoheads.tables.arrow import MEMORY_LIMIT, connect, feed, interruptible, pa
-from twoheads.tables.coding import UNKNOWN, Coder
+from twoheads.labels import class_order, means_unsure, unsure_words
+from twoheads.tables.arrow import MEMORY_LIMIT, feed, interruptible, pa, temporary
+from twoheads.tables.coding import UNKNOWN, UNSURE, Coder
 from twoheads.tables.files import first_line
 from twoheads.tables.formats import NO_VALUE
 from twoheads.tables.ids import numbered_ids, repeated, repeats_in
@@ -62,6 +58,8 @@ class Join:
         Labels by item; answers also by person.
     classes : sequence of str or None
         The names of the classes; those answered, where None.
+    unsure : str or sequence of str
+        Answers that mean "unsure", beside that word.
     memory_limit : str
         What DuckDB may hold in memory.
     """
@@ -72,17 +70,15 @@ class Join:
         answers: LabelTable | None,
         truth: LabelTable | None,
         classes: tuple[str, ...] | None,
+        unsure: str | Sequence[str] = (),
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
         self.model, self.answers, self.truth = model, answers, truth
-        self._given_classes, self._memory_limit = classes, memory_limit
+        self._given_classes, self._unsure, self._memory_limit = classes, unsure, memory_limit
 
     @cached_property
     def _connection(self) -> Any:
-        folder = tempfile.mkdtemp(prefix="twoheads-")
-        connection = connect(os.path.join(folder, "join.db"), memory_limit=self._memory_limit, folder=folder)
-        self.discard = weakref.finalize(self, _discard, connection, folder)
-        return connection
+        return temporary(self, self._memory_limit)
 
     @cached_property
     def result(self) -> Joined:
@@ -115,7 +111,9 @@ class Join:
         n_items = n_model + self._count("extra")
         self._refuse_strangers(n_model, n_items)
         db.execute("CREATE VIEW everything AS FROM items UNION ALL FROM extra")
-        db.execute(_PLACED, [len(classes)])
+        by_row = ", row" if self.has_confidence else ""  # of two answers of one person, the first stays first
+        db.execute(_PLACED.format(sure=", sure" if self.has_confidence else "", by_row=by_row), [len(classes)])
+        db.execute(_UNSURE)
         self._refuse_two_truths()
         db.execute(_TRUTHS)
         notes = tuple(self._notes(n_model, n_items))
@@ -123,9 +121,18 @@ class Join:
         db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE given; DROP TABLE known")
         return Joined(tuple(people), classes, n_model, n_items, notes, fit)
 
+    @property
+    def has_confidence(self) -> bool:
+        """Whether a column holds how sure people were."""
+        return bool(self.answers and self.answers.sure)
+
     def answered(self) -> SortedRows:
-        """The answers as (place of the item, column of the answer matrix), by place."""
-        return SortedRows(self._connection, 'SELECT "at", answer FROM placed', bool(self.result))
+        """The answers as (place of the item, column of the answer matrix[, how sure]), by place."""
+        return SortedRows(self._connection, "FROM placed", bool(self.result))
+
+    def unsure(self) -> SortedRows:
+        """Who was unsure as (place of the item, person), by place."""
+        return SortedRows(self._connection, "FROM unsure", bool(self.result))
 
     def truths(self) -> SortedRows:
         """The known truths as (place of the item, class code), by place."""
@@ -139,6 +146,8 @@ class Join:
     def _found_classes(self) -> tuple[str, ...]:
         tables = [table for table in (self.answers, self.truth) if table]
         names = {str(name).strip() for table in tables for name in table.labels} - {"", "-1", *NO_VALUE}
+        words = unsure_words(self._unsure, ())
+        names = {name for name in names if not means_unsure(name, words)}
         if len(names) < 2:
             raise InvalidObservations(
                 f"there must be at least two classes; {tables[0].source.name} has "
@@ -147,8 +156,8 @@ class Join:
         return tuple(class_order(names))
 
     def _number_classes(self, classes: tuple[str, ...], people: list[str]) -> None:
-        coder = Coder(classes)
-        for name, table in (("given", self.answers), ("known", self.truth)):
+        coders = Coder(classes, unsure_words(self._unsure, classes)), Coder(classes)
+        for name, table, coder in zip(("given", "known"), (self.answers, self.truth), coders, strict=True):
             codes = [coder.code(label) for label in table.labels] if table else []
             if table and UNKNOWN in codes:
                 off = codes.index(UNKNOWN)
@@ -197,12 +206,15 @@ class Join:
             )
         if self.model and self.answers:
             silent, first = self._connection.execute(
-                'SELECT count(*), first(id ORDER BY "at") FROM items ANTI JOIN placed USING ("at")'
+                'SELECT count(*), first(id ORDER BY "at") FROM items ANTI JOIN placed USING ("at") '
+                'ANTI JOIN unsure USING ("at")'
             ).fetchall()[0]
             if silent:
                 yield (
                     f"{silent:,} of {n_items:,} items have no answer (first: {first}); only the model speaks for them."
                 )
+        if n_unsure := self._count("unsure"):
+            yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:
             lost, first = self._connection.execute(_LOST_TRUTH).fetchall()[0]
             if lost:
@@ -219,11 +231,6 @@ class Join:
         return self._connection.execute(sql).fetchall()[0][0]
 
 
-def _discard(connection: Any, folder: str) -> None:
-    connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 _EXTRA = f"""
     CREATE TABLE extra AS SELECT id, ? + row_number() OVER (ORDER BY first) - 1 AS "at" FROM (
         SELECT id, min(row) AS first FROM given JOIN given_codes USING (label) ANTI JOIN items USING (id)
@@ -231,9 +238,14 @@ _EXTRA = f"""
     )
 """
 _PLACED = f"""
-    CREATE TABLE placed AS SELECT "at", place * ? + code AS answer
+    CREATE TABLE placed AS SELECT "at", place * ? + code AS answer{{sure}}
     FROM given JOIN given_codes USING (label) JOIN people USING (person) JOIN everything USING (id)
-    WHERE code <> {MISSING} ORDER BY "at", answer
+    WHERE code > {MISSING} ORDER BY "at", answer{{by_row}}
+"""
+_UNSURE = f"""
+    CREATE TABLE unsure AS SELECT "at", place
+    FROM given JOIN given_codes USING (label) JOIN people USING (person) JOIN everything USING (id)
+    WHERE code = {UNSURE} ORDER BY "at", place
 """
 _TWO_TRUTHS = f"""
     SELECT id, count(*) OVER () FROM known JOIN known_codes USING (label) WHERE code <> {MISSING}

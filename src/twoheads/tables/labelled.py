@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
 from twoheads.labels import is_missing, label_text
@@ -14,6 +15,7 @@ from twoheads.tables.arrow import pa
 from twoheads.tables.coding import code_by
 from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import as_text, blanks
+from twoheads.tables.messages import located
 from twoheads.tables.sources import Source
 
 _ROWS = 131_072
@@ -32,11 +34,21 @@ class LabelTable:
         A column of labels by the name of the person; of a long table, the one column of labels by any name.
     annotator : str, optional
         The column that names the person, in a long table.
+    sure : dict of str to str, optional
+        A column of how sure they were, as ``people``.
     """
 
-    def __init__(self, source: Source, item: str, people: dict[str, str], annotator: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        item: str,
+        people: dict[str, str],
+        annotator: str | None = None,
+        sure: dict[str, str] | None = None,
+    ) -> None:
         self.source, self.item, self.annotator = source, item, annotator
         self._columns = people
+        self.sure = sure or {}
         #: Each different person and label, by its text, with its number: that of its first row.
         self.people: dict[str, int] = {}
         self.labels: dict[str, int] = {}
@@ -48,12 +60,18 @@ class LabelTable:
     @staticmethod
     def schema() -> Any:
         """The columns of the batches."""
-        return pa.schema([("id", pa.string()), ("person", pa.int64()), ("label", pa.int64()), ("row", pa.int64())])
+        numbers = [(name, pa.int64()) for name in ("person", "label", "row")]
+        return pa.schema([("id", pa.string()), *numbers, ("sure", pa.float64())])
 
     @property
     def label_column(self) -> str:
         """The (first) column of labels."""
         return next(iter(self._columns.values()))
+
+    @property
+    def people_columns(self) -> dict[str, str]:
+        """The columns of labels by the name of the person."""
+        return self._columns
 
     def kinds(self) -> Sequence[Any]:
         """The Arrow types of the columns of labels; none where the file has no types."""
@@ -64,19 +82,21 @@ class LabelTable:
         return self._first[label]
 
     def batches(self) -> Iterator[Any]:
-        """Record batches (id, person, label, row)."""
+        """Record batches (id, person, label, row, sure)."""
         columns = tuple(self._columns.values())
         labels = (*columns, *([self.annotator] if self.annotator else []))
         # A name or a class may be "NA": what says nothing is decided once all classes are known.
-        for batch in self.source.batches(Wanted(item=self.item, labels=labels, nothing=()), _ROWS):
+        wanted = Wanted(item=self.item, labels=labels, numbers=tuple(self.sure.values()), nothing=())
+        for batch in self.source.batches(wanted, _ROWS):
             n_rows = len(batch)
             ids = batch.column(0)
             self._refuse_blank(ids, self.item, "item")
             text, rows = as_text(ids), np.arange(self.n_rows, self.n_rows + n_rows)
             for name, column in self._columns.items():
                 person = np.full(n_rows, self._number(self.people, name)) if not self.annotator else self._people(batch)
-                label = self._labels(batch.column(column))
-                yield pa.RecordBatch.from_arrays([text, *map(pa.array, (person, label, rows))], schema=self.schema())
+                numbers = map(pa.array, (person, self._labels(batch.column(column)), rows))
+                sure = self._confidence(batch, name)
+                yield pa.RecordBatch.from_arrays([text, *numbers, sure], schema=self.schema())
             self.n_rows += n_rows
         if self.n_rows == 0:
             raise self.source.need_rows()
@@ -88,6 +108,14 @@ class LabelTable:
         if (person < 0).any():
             self._refuse_blank(names, self.annotator, "person", int((person < 0).argmax()))
         return person
+
+    def _confidence(self, batch: Any, name: str) -> Any:
+        if name not in self.sure:
+            return pa.nulls(len(batch), pa.float64())
+        column = self.sure[name]
+        numbers = batch.column(column).to_numpy(zero_copy_only=False)
+        with located(lambda row: self.source.where(self.n_rows + row), lambda n_off: f"{n_off:,} rows are off"):
+            return pa.array(as_confidence(numbers, f"column {column!r}"), from_pandas=True)
 
     def _labels(self, column: Any) -> Codes:
         numbers = code_by([column], lambda label: self._number(self.labels, "" if label is None else label_text(label)))

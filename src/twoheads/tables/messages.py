@@ -40,7 +40,8 @@ def located(where: Callable[[int], str], extent: Callable[[int], str]) -> Iterat
     try:
         yield
     except InvalidObservations as error:
-        text = re.sub(r"^model_proba ", "the model's columns ", str(error))
+        text = re.sub(r"^model_proba of ('.*?') ", r"the columns of model \1 ", str(error))
+        text = re.sub(r"^model_proba ", "the model's columns ", text)
         text = re.sub(r"\brow (\d+)( \(item [^)]*\))?", lambda found: where(int(found[1])), text, count=1)
         text = re.sub(r"(\d+) of \d+ rows are off", lambda found: extent(int(found[1])), text, count=1)
         text = re.sub(r"model_scale='(\w+)'", r"model_scale='\1' (--model-scale \1)", text)

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from twoheads.columns import confidence_columns
 from twoheads.errors import InvalidObservations
 from twoheads.labels import label_text
 from twoheads.tables import roles
@@ -40,8 +41,8 @@ def wide_roles(
     known = roles.truth_column(columns, where, truth)
     people = roles.people_columns(columns, where, human)
     taken = {ids, known, *people.values()}
-    classes = roles.class_columns([name for name in columns if pattern is None or name not in taken], where, pattern)
-    return Roles(ids, people, classes, known)
+    models = roles.model_columns([name for name in columns if pattern is None or name not in taken], where, pattern)
+    return Roles(ids, people, models, known, confidence_columns(columns, people))
 
 
 def answer_table(
@@ -52,7 +53,7 @@ def answer_table(
     ids = _ids(columns, where, item)
     person = roles.named(columns, where, annotator, "annotator") if annotator else _has(columns, roles.ANNOTATOR)
     if human is None and (label := _has(columns, roles.ANSWER)):
-        return LabelTable(source, ids, {"human": label}, person)
+        return LabelTable(source, ids, {"human": label}, person, confidence_columns(columns, ["human"]))
     people = roles.people_columns(columns, where, human)
     if not people:
         likely = ("answer", "label", "human", "annotation", "response", "choice")
@@ -63,7 +64,7 @@ def answer_table(
             raise roles.missing(
                 columns, where, "a column that names the person, called annotator", "annotator", ("annotator", "worker")
             )
-    return LabelTable(source, ids, people, person)
+    return LabelTable(source, ids, people, person, confidence_columns(columns, people))
 
 
 def truth_table(source: Source, item: str | None, column: str | None) -> LabelTable:
@@ -98,7 +99,7 @@ def need_classes(found: Roles, known: NDArray[Any], where: str, pattern: str | N
     """Refuse a table that has not the classes a team knows."""
     wanted, there = set(map(label_text, known.tolist())), set(found.classes)
     if wanted != there:
-        shape = pattern or roles.PROBABILITY
+        shape = pattern or (roles.PROBABILITY if "model" in found.models else f"{next(iter(found.models))}.p_*")
         off = [f"{shape.replace('*', name)!r} is missing" for name in sorted(wanted - there)[:3]]
         off += [f"{found.classes[name]!r} is more" for name in sorted(there - wanted)[:3]]
         raise InvalidObservations(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from twoheads.columns import named_models, same_in_models
 from twoheads.errors import InvalidObservations
 from twoheads.labels import class_order
 from twoheads.tables.sources import Source
@@ -22,14 +23,26 @@ class Roles:
 
     item     the column of ids, or None
     people   a column of answers by the name of the person
-    classes  a column of the model's numbers by the name of the class, in the order of the classes
+    models   by the model's name, a column of its numbers by the name of the class, in the order of the classes
     truth    the column of the true class, or None
+    sure     a column of how sure they were by the name of the person
     """
 
     item: str | None = None
     people: dict[str, str] = field(default_factory=dict)
-    classes: dict[str, str] = field(default_factory=dict)
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
     truth: str | None = None
+    sure: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """A column of the (first) model's numbers by the name of the class."""
+        return next(iter(self.models.values()), {})
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of all models' numbers."""
+        return tuple(column for classes in self.models.values() for column in classes.values())
 
 
 def same_in_all_files(source: Source, roles_of: Callable[[tuple[str, ...]], Roles]) -> Roles:
@@ -57,6 +70,16 @@ def item_column(columns: Sequence[str], where: str, item: str | None, *, needed:
     if found is None and needed:
         raise missing(columns, where, "a column of item ids, called item", "item", ("item", "item_id", "id", "task_id"))
     return found
+
+
+def model_columns(columns: Sequence[str], where: str, pattern: str | None) -> dict[str, dict[str, str]]:
+    """The columns of each model: those that match the pattern, or ``p_<class>``, or ``<model>.p_<class>``."""
+    named = named_models(columns, where) if pattern is None else {}
+    plain = {} if named and not matching(columns, PROBABILITY) else {"model": class_columns(columns, where, pattern)}
+    models = same_in_models(plain | named, where)
+    for name, classes in models.items():
+        _two_classes(classes, where if name == "model" else f"model {name!r} of {where}")
+    return models
 
 
 def class_columns(columns: Sequence[str], where: str, pattern: str | None) -> dict[str, str]:
@@ -89,12 +112,15 @@ def class_columns(columns: Sequence[str], where: str, pattern: str | None) -> di
         raise InvalidObservations(
             f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {say}"
         )
+    return {name: found[name] for name in class_order(found)}
+
+
+def _two_classes(found: dict[str, str], where: str) -> None:
     if len(found) == 1:
         raise InvalidObservations(
             f"{where} must have at least two classes; its only probability column is {next(iter(found.values()))!r}. "
             "Give one column per class, also for the class that means no."
         )
-    return {name: found[name] for name in class_order(found)}
 
 
 def people_columns(columns: Sequence[str], where: str, human: str | Sequence[str] | None) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from twoheads.labels import label_text
 from twoheads.tables import roles
 from twoheads.tables.arrow import MEMORY_LIMIT
 from twoheads.tables.joining import Join
+from twoheads.tables.model_rows import ModelRows, models_in
 from twoheads.tables.planning import answer_table, need_classes, no_people, truth_table, wide_roles
 from twoheads.tables.roles import Roles
 from twoheads.tables.sources import Source
@@ -39,6 +41,7 @@ def scan(
     model_columns: str | None = None,
     model_scale: str = "probability",
     classes: ArrayLike | None = None,
+    unsure: str | Sequence[str] = (),
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
     """Look at a table, or at separate tables of answers, model rows and truth, without reading them yet.
@@ -51,10 +54,13 @@ def scan(
     ----------
     table : path, optional
         Columns ``item``, ``human`` or ``human_<name>``, ``p_<class>`` and ``truth``; only ``p_<class>`` must be there.
+        Of several models ``<model>.p_<class>``; ``confidence`` or ``confidence_<name>`` holds how sure a person was.
     answers : path, optional
-        Answers of their own: ``item, annotator, answer`` or ``task, worker, label``; or ``item`` and ``human_<name>``.
+        Answers of their own: ``item, annotator, answer`` or ``task, worker, label``, perhaps with ``confidence``; or
+        ``item`` and ``human_<name>``.
     model : path, optional
-        Where answers are separate, the model's rows: ``item`` and ``p_<class>``. The same as ``table``.
+        Where answers are separate, the model's rows: ``item`` and ``p_<class>``, and with a column ``model`` a row per
+        item and model. The same as ``table``.
     truth : str or path, optional
         The column of the true class; or a file of its own, ``item`` and ``truth``.
     item : str, optional
@@ -71,6 +77,8 @@ def scan(
         What the model's columns hold.
     classes : array, optional
         The classes that must be there, as a fitted team knows them.
+    unsure : str or sequence of str
+        Answers that mean "unsure", beside that word itself, in capitals or not.
     memory_limit : str
         What joining may hold in memory before it goes to disk.
     """
@@ -107,9 +115,16 @@ def scan(
         if known is not None:
             need_classes(found, known, source.name, model_columns)
     given = None if answer_source is None else answer_table(answer_source, item, human, annotator)
-    if answer_source and "confidence" in answer_source.columns:
-        remarks.append(f"column 'confidence' of {answer_source.name} is not used.")
-    truths = None
+    remarks += _notes_on_confidence(source, found.people, found.sure)
+    if given:
+        remarks += _notes_on_confidence(given.source, given.people_columns, given.sure)
+    truths, by_item = None, source
+    if source and found.item and answer_source and "model" in source.columns:
+        if found.truth:  # it stands there once for each model
+            truths, found = truth_table(source, item, found.truth), replace(found, truth=None)
+        by_item, found = _by_model(source, found, memory_limit)
+    if len(found.models) > 1 and source:
+        remarks.append(f"{source.name} has {len(found.models)} models: {roles.listed(list(found.models))}.")
     if truth_source:
         truths = truth_table(truth_source, item, truth_column)
     elif in_answers and answer_source:
@@ -117,9 +132,24 @@ def scan(
     join = None
     if given or truths:
         names = tuple(found.classes) or (None if known is None else tuple(map(label_text, known.tolist())))
-        beside = (source, found.item) if source and found.item else None
-        join = Join(beside, given, truths, names, memory_limit)
-    return Table(source, found, join, model_scale=model_scale, classes=known, remarks=tuple(remarks))
+        beside = (by_item, found.item) if by_item and found.item else None
+        join = Join(beside, given, truths, names, unsure, memory_limit)
+    return Table(by_item, found, join, model_scale=model_scale, classes=known, unsure=unsure, remarks=tuple(remarks))
+
+
+def _by_model(source: Source, found: Roles, memory_limit: str) -> tuple[Source, Roles]:
+    """A table with a row per item and model, its models named in a column ``model``, as one with a row per item."""
+    assert found.item
+    if list(found.models) != ["model"]:
+        raise InvalidObservations(
+            f"{source.name} must name its models in a column model or in columns <model>.p_<class>; it does both. "
+            "Drop one."
+        )
+    names = models_in(source, "model")
+    if len(names) < 2:
+        return source, replace(found, models=dict.fromkeys(names, found.classes) or found.models)
+    by_item = ModelRows(source, found.item, "model", found.classes, names, memory_limit)
+    return by_item, replace(found, models=by_item.models)
 
 
 def _truth(
@@ -145,16 +175,30 @@ def _without_rivals(
     found: Roles, answers: Source | None, truth: Source | None, source: Source, in_table: str | None
 ) -> tuple[Roles, list[str]]:
     """The table's own answers and truth are left out where separate tables give them; a note says so."""
-    people, known, notes = found.people, found.truth, []
+    people, sure, known, notes = found.people, found.sure, found.truth, []
     if answers and people:
         notes.append(
             f"column {next(iter(people.values()))!r} of {source.name} is not used: answers are in {answers.name}."
         )
-        people = {}
+        people, sure = {}, {}
     if truth and known:
         notes.append(f"column {known!r} of {source.name} is not used: the truth is in {truth.name}.")
         known = None
-    return Roles(found.item, people, found.classes, known), notes
+    return Roles(found.item, people, found.models, known, sure), notes
+
+
+def _notes_on_confidence(source: Source | None, people: Iterable[str], sure: dict[str, str]) -> list[str]:
+    """Whether columns of confidence are used."""
+    if source is None or not people:
+        return []
+    first = next(iter(sure.values()), None)
+    if len(sure) > 1:
+        return [f"columns {first!r} and {len(sure) - 1} more of {source.name} are read as how sure people were."]
+    if first is not None:
+        return [f"column {first!r} of {source.name} is read as how sure people were."]
+    if "confidence" in source.columns:
+        return [f"column 'confidence' of {source.name} is not used: whose it is, is not clear."]
+    return []
 
 
 def _classes(classes: ArrayLike) -> NDArray[Any]:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twoheads.checks import as_confidence
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.labels import unsure_words
 from twoheads.observations import Observations
-from twoheads.reading import Parts
+from twoheads.reading import Parts, wide_answers
 from twoheads.tables.arrow import pa
 from twoheads.tables.blocks import (
     Rows,
     gathered,
-    grouped_answers,
+    joined_answers,
     rows_of,
     stacked,
-    wide_answers,
     with_ids,
     without_model,
 )
-from twoheads.tables.coding import UNKNOWN, Coder, classes_of, labels_of
+from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, classes_of, labels_of
 from twoheads.tables.fingerprints import fingerprint
 from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import IdCheck, as_items
@@ -58,10 +59,12 @@ class Table:
         *,
         model_scale: str,
         classes: NDArray[Any] | None = None,
+        unsure: str | Sequence[str] = (),
         remarks: tuple[str, ...] = (),
     ) -> None:
         self._source, self._roles, self._join = source, roles, join
-        self._given_classes, self._remarks = classes, remarks
+        self._given_classes, self._unsure, self._remarks = classes, unsure, remarks
+        self._n_unsure = 0
         self.model_scale = model_scale
         self.columns: tuple[str, ...] = source.columns if source else ()
         self.item_name = roles.item or (join.answers.item if join and join.answers and not source else "item")
@@ -103,16 +106,16 @@ class Table:
             return False
         if self._join and self._join.truth:
             return len(self._join.truths().until(self.n_rows)[0]) > 0
-        wanted = Wanted(labels=(self._roles.truth,) if self._roles.truth else (), nothing=self._coder.nothing)
+        coder = self._truth_coder
+        wanted = Wanted(labels=(self._roles.truth,) if self._roles.truth else (), nothing=coder.nothing)
         assert self._source
-        return any(
-            (self._coder.codes([batch.column(0)]) != MISSING).any() for batch in self._source.batches(wanted, 1 << 17)
-        )
+        return any((coder.codes([batch.column(0)]) != MISSING).any() for batch in self._source.batches(wanted, 1 << 17))
 
     @property
     def notes(self) -> list[str]:
-        """What did not meet where tables are separate, and what was not used, in plain sentences."""
-        return [*self._remarks, *(self._join.result.notes if self._join else ())]
+        """What did not meet where tables are separate, and what was and was not used, in plain sentences."""
+        unsure = [f"{self._n_unsure:,} answers are unsure."] if self._n_unsure else []  # once it has been read
+        return [*self._remarks, *unsure, *(self._join.result.notes if self._join else ())]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -169,16 +172,16 @@ class Table:
         """
         if rows is not None and rows < 1:
             raise InvalidParameter(f"rows must be at least 1; it is {rows}.")
-        rows = rows or max(1024, BLOCK_NUMBERS // max(1, len(self._roles.classes)))
+        rows = rows or max(1024, BLOCK_NUMBERS // max(1, len(self._roles.numbers)))
         truth_column = self._roles.truth if truth and not (self._join and self._join.truth) else None
         labels = (*self._roles.people.values(), *([truth_column] if truth_column else []))
-        wanted = Wanted(
-            self._roles.item if items else None, labels, tuple(self._roles.classes.values()), self._coder.nothing
-        )
+        numbers = (*self._roles.numbers, *self._roles.sure.values())
+        wanted = Wanted(self._roles.item if items else None, labels, numbers, self._coder.nothing)
         check = IdCheck(self._source, wanted.item) if self._source and wanted.item and not self._join else None
         answered = self._join.answered() if self._join and self._join.answers else None
+        unsure = self._join.unsure() if self._join and self._join.answers else None
         truths = self._join.truths() if self._join and self._join.truth and truth else None
-        start = 0
+        start, n_unsure = 0, 0
         for block in gathered(self._batches(wanted, min(rows, 1 << 17)), rows):
             end = start + len(block)
             ids = pa.chunked_array(block.ids()) if items and self._has_ids else None
@@ -186,19 +189,20 @@ class Table:
                 check.look(ids, start)
             codes = None
             if truth_column:
-                codes = self._codes(block, truth_column, start)
+                codes = self._codes(block, truth_column, start, self._truth_coder)
             elif truths:
-                codes = rows_of(*truths.until(end), start, end)
-            if answered:
-                answers = grouped_answers(*answered.until(end), start, end)
-            else:
-                given = [self._codes(block, name, start) for name in self._roles.people.values()]
-                answers = wide_answers(given, len(self.classes), len(block))
-            proba = (stacked(block, wanted.numbers),) if self._source else ()
+                place, code = truths.until(end)
+                codes = rows_of(place, code, start, end)
+            models = self._roles.models
+            proba = tuple(stacked(block, list(columns.values())) for columns in models.values())
             named = np.arange(start + 1, end + 1) if ids is None else as_items(ids)
-            parts = Parts(self.classes, proba, answers, self.annotators or ("human",), named)
+            given = joined_answers(answered, unsure, start, end) if answered else self._wide(block, start)
+            people = self.annotators or ("human",)
+            parts = Parts(self.classes, proba, annotators=people, items=named, models=tuple(models), **given)
             with located(partial(self._where, start), partial(self._extent, start, end)):
                 seen = Observations._checked(parts, self.model_scale)
+            n_unsure += 0 if answered or seen.unsure is None else int(seen.unsure.per_item().sum())
+            self._n_unsure = n_unsure
             yield seen, None if codes is None else labels_of(codes, self.classes)
             start = end
         if start == 0:
@@ -214,7 +218,12 @@ class Table:
 
     @cached_property
     def _coder(self) -> Coder:
-        return Coder(list(self._roles.classes) or list(map(str, self.classes.tolist())))
+        names = list(self._roles.classes) or list(map(str, self.classes.tolist()))
+        return Coder(names, unsure_words(self._unsure, names))
+
+    @cached_property
+    def _truth_coder(self) -> Coder:
+        return Coder(self._coder.names)
 
     def _keeps_ids(self, kind: Any) -> bool:
         assert self._join
@@ -229,8 +238,24 @@ class Table:
             ids = batch.column(0)
             yield without_model(ids.cast(kind) if kind else ids, wanted.item, wanted.labels, wanted.numbers)
 
-    def _codes(self, block: Rows, column: str, start: int) -> Codes:
-        codes = self._coder.codes(block.column(column))
+    def _wide(self, block: Rows, start: int) -> dict[str, Any]:
+        """What people said in a block, as `Parts` take it."""
+        codes = [self._codes(block, name, start, self._coder) for name in self._roles.people.values()]
+        unsure: list[NDArray[np.bool_] | None] = []
+        for at, some in enumerate(codes):
+            said = some == UNSURE
+            unsure.append(said if said.any() else None)
+            codes[at] = np.where(said, MISSING, some) if said.any() else some
+        sure: list[Floats | None] = []
+        for name in self._roles.people:
+            column = self._roles.sure.get(name)
+            with located(partial(self._where, start), partial(self._extent, start, start + len(block))):
+                numbers = None if column is None else stacked(block, [column])[:, 0]
+                sure.append(None if numbers is None else as_confidence(numbers, f"column {column!r}"))
+        return wide_answers(codes, unsure, sure, len(self.classes), len(block))
+
+    def _codes(self, block: Rows, column: str, start: int, coder: Coder) -> Codes:
+        codes = coder.codes(block.column(column))
         if (codes == UNKNOWN).any():
             off = int((codes == UNKNOWN).argmax())
             extent = self._extent(start, start + len(codes), int((codes == UNKNOWN).sum()))
