@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import twoheads as th
@@ -184,6 +186,37 @@ def test_arrays_say_the_same():
     coded = Observations.from_arrays([0, 1], proba, classes=["dog", "cat"], confidence=[NAN, 20])
     assert same(told_of(coded)[0], {("0", "human", "dog"): NAN, ("1", "human", "cat"): 20.0})
     assert Observations.from_arrays([0, 1], proba, confidence=[NAN, NAN]).confidence is None
+
+
+COLUMNS = {
+    "human": ["a", "unsure", None, "b"],
+    "confidence": [3, 4, None, None],
+    "human_x": ["b", None, "Unsure", "a"],
+    "confidence_x": [None, None, 1, 2],
+    "m.p_a": [0.5] * 4,
+    "m.p_b": [0.5] * 4,
+    "n.p_a": [0.5, None, 0.1, 0.2],
+    "n.p_b": [0.5, None, 0.9, 0.8],
+}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS).convert_dtypes(),
+        pd.DataFrame(COLUMNS).astype({"human": "category", "confidence": "Int64"}),
+        pl.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS).with_columns(pl.col("human").cast(pl.Categorical)),
+        pa.table(COLUMNS),
+    ],
+)
+def test_every_library_says_the_same(frame):
+    seen = Observations.from_frame(frame)
+    assert seen.unsure.column.tolist() == [-1, 0, 1, -1]
+    assert seen.answers.column.tolist() == [0, 3, 1, 2]
+    assert np.array_equal(seen.confidence, [3, NAN, NAN, 2], equal_nan=True)
+    assert np.array_equal(seen.model_proba[1][:, 0], [0.5, NAN, 0.1, 0.2], equal_nan=True)
 
 
 def test_unsure_may_be_a_class():
