@@ -17,7 +17,7 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
 from twoheads.combination.base import Combiner
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
-from twoheads.errors import InvalidArtifact
+from twoheads.errors import CannotWrite, InvalidArtifact, MissingArtifact
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 4, 120) % 3
@@ -273,16 +273,28 @@ def test_a_link_is_followed(holder, tmp_path):
 
 
 def test_a_folder_that_does_not_exist(holder, tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(CannotWrite) as caught:
         artifact.save(holder, tmp_path / "no" / "team.json")
     assert str(caught.value) == (
-        f"[Errno 2] the folder to save in does not exist; make it first: '{tmp_path.resolve() / 'no'}'"
+        f"{tmp_path / 'no' / 'team.json'} cannot be written: the folder '{tmp_path.resolve() / 'no'}' is not there. "
+        "Make it first, or write elsewhere."
     )
 
 
 def test_a_file_that_does_not_exist(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(MissingArtifact) as caught:
         artifact.load(tmp_path / "team.json")
+    assert isinstance(caught.value, FileNotFoundError)
+    assert str(caught.value) == (
+        f"{tmp_path / 'team.json'} is not there; in its folder there are other.json. "
+        "Give a file that save() or 'twoheads fit' wrote."
+    )
+
+
+def test_a_folder_in_place_of_a_file(tmp_path):
+    with pytest.raises(InvalidArtifact, match=r"cannot be read \(Is a directory\)"):
+        artifact.load(tmp_path)
 
 
 # ------------------------------------------------------------------------------------------- reading

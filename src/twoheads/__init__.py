@@ -36,7 +36,16 @@ if TYPE_CHECKING:
         recommended,
     )
     from twoheads.confusion import Confusion, DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
-    from twoheads.errors import InvalidArtifact, InvalidObservations, InvalidParameter, MissingExtra, TwoheadsError
+    from twoheads.errors import (
+        CannotWrite,
+        InvalidArtifact,
+        InvalidObservations,
+        InvalidParameter,
+        MissingArtifact,
+        MissingExtra,
+        NoRoom,
+        TwoheadsError,
+    )
     from twoheads.observations import Observations, as_observations
 
 # Where each public name lives. It is imported when first asked for: `import twoheads` itself costs nothing.
@@ -62,13 +71,23 @@ _HOMES = {
         "recommended",
     ),
     "confusion": ("Confusion", "DirichletConfusion", "HierarchicalConfusion", "OneCoinConfusion"),
-    "errors": ("InvalidArtifact", "InvalidObservations", "InvalidParameter", "MissingExtra", "TwoheadsError"),
+    "errors": (
+        "CannotWrite",
+        "InvalidArtifact",
+        "InvalidObservations",
+        "InvalidParameter",
+        "MissingArtifact",
+        "MissingExtra",
+        "NoRoom",
+        "TwoheadsError",
+    ),
     "observations": ("Observations", "as_observations"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Calibrator",
+    "CannotWrite",
     "Confusion",
     "Dependence",
     "DirichletCalibration",
@@ -83,7 +102,9 @@ __all__ = [
     "InvalidParameter",
     "LabelLabelCombiner",
     "LogisticCombiner",
+    "MissingArtifact",
     "MissingExtra",
+    "NoRoom",
     "Observations",
     "OneCoinConfusion",
     "ProbabilityLabelCombiner",

@@ -8,14 +8,14 @@ import hashlib
 import json
 import os
 import re
-import secrets
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.errors import InvalidArtifact
+from twoheads.errors import InvalidArtifact, MissingArtifact
+from twoheads.outputs import whole_file
 
 FORMAT = "twoheads"
 VERSION = 1
@@ -41,17 +41,26 @@ def register(cls: Class) -> Class:
 def save(fitted: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted object as JSON, whole or not at all.
 
-    The file has the permissions of any new file. It holds a checksum, so that damage never goes unnoticed.
+    The file has the permissions of any new file. It holds a checksum, so that damage never goes unnoticed. Where it
+    cannot be written, `twoheads.errors.CannotWrite` says why.
     """
     content = _encode(fitted)
     document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "object": content}
-    _write_whole(Path(os.path.realpath(path)), json.dumps(document, indent=1, allow_nan=False) + "\n")
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what `save` wrote; every number comes back to the bit. Nothing in the file is ever executed."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise _missing(Path(path)) from None
+    except OSError as error:
+        raise InvalidArtifact(
+            f"{path} cannot be read ({error.strerror}). Give a file that save() or 'twoheads fit' wrote."
+        ) from None
     except (ValueError, RecursionError, _Damaged) as error:
         raise InvalidArtifact(f"{path} is damaged: it is no JSON document ({error}). Save the team again.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -75,20 +84,13 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise InvalidArtifact(f"{path}: {error}") from None
 
 
-def _write_whole(target: Path, text: str) -> None:
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the folder to save in does not exist; make it first", str(target.parent))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+def _missing(path: Path) -> MissingArtifact:
+    teams = sorted(found.name for found in path.parent.glob("*.json"))
+    there = f"there are {', '.join(teams[:5])}" if teams else "there is no .json file"
+    folder = f"in its folder {there}" if path.parent.is_dir() else f"and neither is the folder {str(path.parent)!r}"
+    refused = MissingArtifact(f"{path} is not there; {folder}. Give a file that save() or 'twoheads fit' wrote.")
+    refused.errno = errno.ENOENT
+    return refused
 
 
 def _checksum(content: Any) -> str:

@@ -6,6 +6,9 @@
     ├── InvalidObservations (ValueError)   input that cannot be used, with what to do about it
     ├── InvalidParameter    (ValueError)   an option outside its range
     ├── InvalidArtifact     (ValueError)   a saved team that cannot be read
+    │   └── MissingArtifact (FileNotFoundError)  one that is not there
+    ├── CannotWrite         (OSError)      a file that cannot be written
+    ├── NoRoom              (OSError)      not enough memory or disk to go on
     └── MissingExtra        (ImportError)  an optional package that is not installed
 """
 
@@ -26,6 +29,18 @@ class InvalidParameter(TwoheadsError, ValueError):
 
 class InvalidArtifact(TwoheadsError, ValueError):
     """A saved team that cannot be read: damaged, of an unknown version, or of an unknown kind."""
+
+
+class MissingArtifact(InvalidArtifact, FileNotFoundError):
+    """A saved team that is not there."""
+
+
+class CannotWrite(TwoheadsError, OSError):
+    """A file that cannot be written: no such folder, no permission, a full disk."""
+
+
+class NoRoom(TwoheadsError, OSError):
+    """Not enough memory, or disk for temporary files, to go on."""
 
 
 class MissingExtra(TwoheadsError, ImportError):

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from twoheads import InvalidParameter, Observations, TwoheadsError
-from twoheads.tables import CannotWrite, scan, verdicts, write
+from twoheads.errors import CannotWrite
+from twoheads.tables import scan, verdicts, write
 
 PROBA = np.array([[0.25, 0.75], [0.875, 0.125], [0.5, 0.5]])
 

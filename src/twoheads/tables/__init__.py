@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from twoheads.tables.scanning import scan
     from twoheads.tables.table import Table
     from twoheads.tables.verdicts import verdicts
-    from twoheads.tables.writing import CannotWrite, write
+    from twoheads.tables.writing import write
 
 # Where each public name lives. It is imported when first asked for: neighbours' formats need neither DuckDB nor Arrow.
 _HOME_OF = {
-    "CannotWrite": "writing",
     "Table": "table",
     "fingerprint": "fingerprints",
     "from_cleanlab": "neighbours.cleanlab",
@@ -37,7 +36,6 @@ _HOME_OF = {
 }
 
 __all__ = [
-    "CannotWrite",
     "Table",
     "fingerprint",
     "from_cleanlab",

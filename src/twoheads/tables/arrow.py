@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from twoheads.errors import MissingExtra
+from twoheads.errors import MissingExtra, NoRoom
 
 try:
     import pyarrow as pa
@@ -19,7 +20,19 @@ try:
 except ImportError:
     raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
 
-__all__ = ["connect", "connected", "feed", "interruptible", "pa", "pc", "pq", "quoted", "temporary"]
+__all__ = [
+    "connect",
+    "connected",
+    "feed",
+    "interruptible",
+    "lacks_room",
+    "pa",
+    "pc",
+    "pq",
+    "quoted",
+    "room",
+    "temporary",
+]
 
 #: What DuckDB may hold in memory before it spills to disk.
 MEMORY_LIMIT = "1GB"
@@ -52,14 +65,38 @@ def _discard(connection: Any, folder: str) -> None:
 
 
 @contextlib.contextmanager
-def connected(memory_limit: str = MEMORY_LIMIT) -> Iterator[Any]:
+def connected(memory_limit: str = MEMORY_LIMIT, *, threads: int | None = None) -> Iterator[Any]:
     """A connection that is closed at the end."""
     connection = connect(memory_limit=memory_limit)
+    if threads is not None:
+        connection.execute(f"SET threads = {threads}")
     try:
-        with interruptible():
+        with interruptible(), room("a table could not be read"):
             yield connection
     finally:
         connection.close()
+
+
+@contextlib.contextmanager
+def room(trouble: str) -> Iterator[None]:
+    """A lack of memory or of disk, as DuckDB or the system says it, in words that begin with what came of it."""
+    try:
+        yield
+    except Exception as error:
+        if not lacks_room(error):
+            raise
+        raise NoRoom(
+            f"{trouble}: there is no room in memory, or in the folder for temporary files ({tempfile.gettempdir()}). "
+            "Make room there, or name another folder in TMPDIR."
+        ) from None
+
+
+def lacks_room(error: BaseException) -> bool:
+    """Whether an error is a lack of memory or of disk."""
+    import duckdb
+
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error)
 
 
 @contextlib.contextmanager

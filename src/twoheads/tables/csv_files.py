@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import connected, pa, quoted
+from twoheads.tables.arrow import connected, lacks_room, pa, quoted
 from twoheads.tables.csv_trouble import explain_csv, not_utf8
 from twoheads.tables.files import COMPRESSIONS, first_line, head_of, suffixes
 from twoheads.tables.formats import NO_VALUE, DataFile, Wanted, is_number
@@ -20,8 +21,12 @@ _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 50
 _DECIMAL_COMMA = re.compile(r"-?\d*,\d+([eE][-+]?\d+)?")
 
-#: What reading a file in order may hold in memory; left to itself, DuckDB runs far ahead of whoever takes the rows.
-STREAM_MEMORY = "150MB"
+#: What reading a file in order may hold in memory: left to itself, DuckDB runs far ahead of whoever takes the rows.
+#: Each thread also holds some rows of every column.
+STREAM_MEMORY = 100 << 20
+_COLUMN_MEMORY = 64 << 10
+_THREADS = 4
+_BUFFER = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,12 @@ class CsvFile(DataFile):
 
     def count(self) -> int:
         """How many rows there are, by reading them."""
-        with connected(STREAM_MEMORY) as connection:
+        with self._connected() as connection:
             try:
                 return int(connection.sql(f"SELECT count(*) FROM {self._source(Wanted())}").fetchall()[0][0])
             except _errors() as error:
+                if lacks_room(error):
+                    raise
                 dialect = self._dialect
                 trouble = explain_csv(self.path, dialect.separator, dialect.decimal, self.columns, Wanted())
                 raise trouble or self._unexplained(error) from None
@@ -69,7 +76,7 @@ class CsvFile(DataFile):
         chosen = ", ".join(f"c{place[name]}" for name in names)
         n_read = 0
         while True:
-            with connected(STREAM_MEMORY) as connection:
+            with self._connected() as connection:
                 try:
                     skip = n_read
                     for batch in connection.sql(f"SELECT {chosen} FROM {self._source(wanted)}").to_arrow_reader(rows):
@@ -79,12 +86,18 @@ class CsvFile(DataFile):
                         skip = max(0, skip - len(batch))
                     return
                 except _errors() as error:
+                    if lacks_room(error):
+                        raise
                     trouble = explain_csv(
                         self.path, self._dialect.separator, self._dialect.decimal, self.columns, wanted
                     )
                     if trouble is not None or self._has_words:
                         raise trouble or self._unexplained(error) from None
             self._has_words = True
+
+    def _connected(self) -> Any:
+        threads = min(_THREADS, os.cpu_count() or 1)
+        return connected(f"{STREAM_MEMORY + threads * len(self.columns) * _COLUMN_MEMORY}B", threads=threads)
 
     def _source(self, wanted: Wanted) -> str:
         # Columns are called c0, c1, ...: DuckDB holds p_A and p_a for one name.
@@ -97,7 +110,8 @@ class CsvFile(DataFile):
         return (
             f"read_csv({quoted(literal(self.path))}, auto_detect = false, header = true, columns = {{{types}}}, "
             f"delim = {quoted(self._dialect.separator)}, quote = '\"', escape = '\"', nullstr = [{nothing}], "
-            f"decimal_separator = {quoted(self._dialect.decimal)}, compression = {quoted(compression)})"
+            f"decimal_separator = {quoted(self._dialect.decimal)}, compression = {quoted(compression)}, "
+            f"buffer_size = {_BUFFER})"
         )
 
     def _unexplained(self, error: Exception) -> InvalidObservations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,14 @@ from twoheads.errors import InvalidObservations
 from twoheads.labels import label_text
 from twoheads.tables.arrow import connected, feed, pa, pc
 from twoheads.tables.formats import Wanted
+from twoheads.tables.hashes import Hashes
 from twoheads.tables.sources import Source
 
 _ROWS = 131_072
-#: What counting ids may hold in memory before it goes to disk.
-_MEMORY = "150MB"
 
 
 class IdCheck:
-    """Looks at ids as they pass. While they increase none can stand twice; once they do not, all are counted, on disk.
+    """Looks at ids as they pass. While they increase none can stand twice; once they do not, their hashes are kept.
 
     Parameters
     ----------
@@ -32,16 +32,30 @@ class IdCheck:
     def __init__(self, source: Source, column: str) -> None:
         self.source, self.column = source, column
         self._last: Any = None
-        self._settled = False
+        self._hashes: Hashes | None = None
+        self._n_sorted = 0
 
     def look(self, ids: Any, start: int) -> None:
-        """Look at the ids of the rows from ``start`` on; refuse blanks and repeats."""
+        """Look at the ids of the rows from ``start`` on, the next ones; refuse blanks."""
         named_everywhere(self.source, self.column, ids, start)
-        if self._settled or len(ids) == 0:
+        if len(ids) == 0:
             return
-        if pa.types.is_dictionary(ids.type) or not self._increasing(ids):
-            count_repeats(self.source, self.column)
-            self._settled = True
+        if self._hashes is None and (pa.types.is_dictionary(ids.type) or not self._increasing(ids)):
+            self._hashes, self._n_sorted = Hashes(), start
+        if self._hashes is not None:
+            self._hashes.add(as_text(ids))
+
+    def finish(self) -> None:
+        """Refuse ids that stand twice, when all have passed: say which, how often, and how many rows are repeats."""
+        if self._hashes is None:
+            return
+        for ids in _until(self._n_sorted, numbered_ids(self.source, self.column)):
+            self._hashes.add(ids)
+        twice = self._hashes.twice()
+        self._hashes.discard()
+        # Two texts may have one hash: only texts decide.
+        if len(twice) and (found := _same_texts(self.source, self.column, twice)):
+            raise repeated(self.source, self.column, *found)
 
     def _increasing(self, ids: Any) -> bool:
         values = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
@@ -51,16 +65,21 @@ class IdCheck:
         return len(values) == 1 or bool(pc.all(pc.less(values[:-1], values[1:])).as_py())
 
 
-def count_repeats(source: Source, column: str) -> None:
-    """Refuse a column in which an id stands twice: say which, how often, and how many rows are repeats."""
+def _until(row: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """The ids of the first rows, up to ``row``."""
+    while row > 0:
+        batch = next(batches)
+        yield batch.column(0).slice(0, row)
+        row -= len(batch)
+
+
+def _same_texts(source: Source, column: str, hashes: NDArray[np.uint64]) -> Any:
     schema = pa.schema([("id", pa.string()), ("at", pa.int64())])
-    with connected(_MEMORY) as connection:
-        connection.execute("SET threads = least(4, current_setting('threads'))")
-        # Almost always no hash stands twice, and the texts need not be kept.
-        if feed(connection, _SAME_HASH, schema, numbered_ids(source, column)):
-            feed(connection, "CREATE TABLE ids AS FROM fed", schema, numbered_ids(source, column))
-            if found := repeats_in(connection, "ids"):
-                raise repeated(source, column, *found)
+    with connected() as connection:
+        connection.register("twice", pa.table({"hash": hashes}))
+        some = "CREATE TABLE ids AS FROM fed WHERE hash(id) IN (SELECT hash FROM twice)"
+        feed(connection, some, schema, numbered_ids(source, column))
+        return repeats_in(connection, "ids")
 
 
 def repeats_in(connection: Any, table: str) -> Any:
@@ -68,7 +87,6 @@ def repeats_in(connection: Any, table: str) -> Any:
     return next(iter(connection.execute(_REPEATS.format(table=table)).fetchall()), None)
 
 
-_SAME_HASH = "SELECT hash(id) FROM fed GROUP BY hash(id) HAVING count(*) > 1 LIMIT 1"
 _REPEATS = """
     WITH repeated AS (SELECT id, count(*) AS times, min("at") AS first FROM {table} GROUP BY id HAVING count(*) > 1)
     SELECT id, times, (SELECT sum(times - 1) FROM repeated) FROM repeated ORDER BY first LIMIT 1
@@ -88,7 +106,7 @@ def repeated(source: Source, column: str, item: str, times: int, repeats: int) -
     )
 
 
-def numbered_ids(source: Source, column: str) -> Any:
+def numbered_ids(source: Source, column: str) -> Iterator[Any]:
     """The ids of a table as text, with the number of each row, in record batches (id, at)."""
     start = 0
     for batch in source.batches(Wanted(item=column), _ROWS):

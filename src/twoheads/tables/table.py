@@ -148,13 +148,15 @@ class Table:
             for batch in self._source.batches(Wanted(item=self._roles.item), 1 << 17):
                 check.look(batch.column(0), start)
                 start += len(batch)
+            check.finish()
 
     def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
         """The whole table: the observations, and the truth as labels, or None where no column holds it.
 
         Where an item's truth is not known it is blank, NaN, -1 or None, as the classes' type allows.
         """
-        return next(self.blocks(1 << 62, items=items, truth=truth))
+        (whole,) = self.blocks(1 << 62, items=items, truth=truth)
+        return whole
 
     def blocks(
         self, rows: int | None = None, *, items: bool = True, truth: bool = True
@@ -205,6 +207,8 @@ class Table:
             self._n_unsure = n_unsure
             yield seen, None if codes is None else labels_of(codes, self.classes)
             start = end
+        if check:
+            check.finish()
         if start == 0:
             raise (self._source or self._join.answers.source).need_rows()  # type: ignore[union-attr]
 

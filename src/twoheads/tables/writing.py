@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import errno
 import io
 import json
 import math
 import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
-from twoheads.errors import InvalidParameter, TwoheadsError
+from twoheads.errors import InvalidParameter
+from twoheads.outputs import whole_file
 from twoheads.tables.arrow import pa, pq
 
 #: Rows of a Parquet row group.
 _GROUP = 122_880
-
-
-class CannotWrite(TwoheadsError, OSError):
-    """A file that cannot be written: no such folder, no permission, a full disk."""
 
 
 def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, format: str | None = None) -> int:
@@ -63,58 +57,6 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
         # Closing the stream closes what it writes to: a copy of the file, which is still to be flushed and named.
         with open(os.dup(file.fileno()), "wb") as copy, pa.CompressedOutputStream(copy, compression) as packed:
             return _pour(packed, batches, begin)
-
-
-@contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file that appears under its name when all is written, and not at all where something fails.
-
-    Raises
-    ------
-    CannotWrite
-        Where the system refuses.
-    """
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-    with _in_words(path, target):
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with _in_words(path, target):
-            with open(handle, "wb", buffering=1 << 20) as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextlib.contextmanager
-def _in_words(path: str | os.PathLike[str], target: Path) -> Iterator[None]:
-    try:
-        yield
-    except TwoheadsError:
-        raise
-    except OSError as error:
-        number = error.errno or (errno.ENOSPC if "No space left" in str(error) else None)
-        if number == errno.ENOENT and not target.parent.is_dir():
-            why = f"the folder {str(target.parent)!r} is not there. Make it first, or write elsewhere."
-        elif number in (errno.EACCES, errno.EPERM, errno.EROFS):
-            why = f"this user may not write in {str(target.parent)!r}. Write elsewhere, or change its permissions."
-        elif number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            why = "the disk is full. Nothing was left behind; make room, or write elsewhere."
-        elif number == errno.EISDIR:
-            why = "a folder has that name. Name a file."
-        elif number == errno.ENOTDIR:
-            why = f"{str(target.parent)!r} is no folder. Write elsewhere."
-        else:
-            why = f"{error.strerror or error}."
-        refused = CannotWrite(f"{os.fspath(path)} cannot be written: {why}")
-        refused.errno = number
-        raise refused from error
 
 
 def _kind_of(path: str | os.PathLike[str], format: str | None) -> tuple[str, str | None]:
