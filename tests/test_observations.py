@@ -305,17 +305,18 @@ def test_a_label_that_is_no_class():
     refused(
         lambda: as_truth(["dog", "Eel", "elk"], three()),
         "y must hold classes; row 1 has 'Eel' (2 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "Did you mean 'eel'?",
+        "Only case or blanks differ from 'eel': write it as the class is written.",
     )
     refused(
         lambda: as_truth(["dog", "xyz", "cat"], three()),
         "y must hold classes; row 1 has 'xyz' (1 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "Correct those labels, or leave them blank where they are not known.",
+        "If 'xyz' is a class, it needs a column of probabilities as the others have; "
+        "else correct those labels, or leave them blank.",
     )
     refused(
         lambda: as_truth([0, 3, 1], three()),
         "y must hold classes; row 1 has 3 (1 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "Correct those labels, or leave them blank where they are not known.",
+        "If these are codes, write the names of the classes instead: 3 is 'eel' counted from 1.",
     )
 
 
@@ -366,7 +367,7 @@ def test_targets_that_are_missing():
     refused(
         lambda: as_targets([[1, 0, 0], [0.5, 0.1, 0], [1, 0, 0]], three()),
         "y must sum to 1 in every row; row 1 sums to 0.6 (1 of 3 rows are off). "
-        "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+        "If a class has no column, add it; else divide each row by its sum.",
     )
 
 
@@ -553,7 +554,7 @@ def test_people_in_a_frame_answer_by_name_never_by_code():
     refused(
         lambda: as_observations(pd.DataFrame({"human": [0, 1], "p_dog": [0.5, 0.5], "p_cat": [0.5, 0.5]})),
         "human must hold classes; row 0 has 0 (2 of 2 rows are off), and the classes are 'cat', 'dog'. "
-        "Correct those labels, or leave them blank where they are not known.",
+        "If these are codes, write the names of the classes instead: 0 is 'cat' counted from 0.",
     )
 
 
@@ -742,7 +743,7 @@ def test_long_tables_that_cannot_be_used():
     refused(
         lambda: Observations.from_answers(answers.assign(answer=["a", "b", " A ", "b", "a"]), pd.DataFrame(MODEL)),
         "answers must hold classes; row 2 has ' A ' (1 of 5 rows are off), and the classes are 'a', 'b'. "
-        "Did you mean 'a'?",
+        "Only case or blanks differ from 'a': write it as the class is written.",
     )
     refused(
         lambda: Observations.from_answers(answers, pd.DataFrame(MODEL), classes=["a", "c"]),

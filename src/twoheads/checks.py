@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 #: How far from 1 a row of probabilities may sum; within it, rows are normalised.
 SUM_TOLERANCE = 1e-3
+#: How far from 1 a row that was rounded to two decimals, or to one, is likely to sum.
+_ROUNDED = 0.05
 MODEL_SCALES = ("probability", "log", "logit")
 
 _USE_A_FRAME = "Use a data frame with columns human and p_<class> where classes have names."
@@ -124,8 +127,13 @@ def check_columns(values: NDArray[Any], n_classes: int, argument: str) -> None:
         )
 
 
-def check_model(values: NDArray[Any], n_classes: int, scale: str, *, argument: str = "model_proba") -> None:
-    """Refuse rows that are no probabilities on their scale; a row of NaN only is a model that has not seen the item."""
+def check_model(
+    values: NDArray[Any], n_classes: int, scale: str, *, argument: str = "model_proba", classes: Sequence[Any] = ()
+) -> None:
+    """Refuse rows that are no probabilities on their scale; a row of NaN only is a model that has not seen the item.
+
+    ``classes`` names the columns, for the message.
+    """
     check_columns(values, n_classes, argument)
     size = max(1, _CHUNK // n_classes)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -135,7 +143,8 @@ def check_model(values: NDArray[Any], n_classes: int, scale: str, *, argument: s
     if n_off:
         row = int(off.argmax())
         extent = f"({n_off} of {len(values)} rows are off)"
-        raise InvalidObservations(f"{argument} {_what_is_wrong(values[row].astype(np.float64), row, extent, scale)}")
+        wrong = _what_is_wrong(values[row].astype(np.float64), row, extent, scale, classes)
+        raise InvalidObservations(f"{argument} {wrong}")
 
 
 def _rows_off(values: NDArray[Any], scale: str) -> NDArray[np.bool_]:
@@ -154,7 +163,7 @@ def _rows_off(values: NDArray[Any], scale: str) -> NDArray[np.bool_]:
     return np.asarray(off)
 
 
-def _what_is_wrong(entries: Floats, row: int, extent: str, scale: str) -> str:
+def _what_is_wrong(entries: Floats, row: int, extent: str, scale: str, classes: Sequence[Any]) -> str:
     impossible = ~np.isfinite(entries) if scale == "probability" else np.isnan(entries) | np.isposinf(entries)
     if impossible.any():
         return (
@@ -171,12 +180,28 @@ def _what_is_wrong(entries: Floats, row: int, extent: str, scale: str) -> str:
             "If these are logits, say model_scale='logit'."
         )
     if entries.min() < 0:
-        return (
-            f"must not be negative; row {row} has {entries.min():.4g} {extent}. "
-            "If these are logits or log-probabilities, say model_scale='logit' or model_scale='log'."
-        )
+        return f"must not be negative; row {row} has {entries.min():.4g} {extent}. {_sign_remedy(entries)}"
     total = entries.sum()
-    remedy = "Divide each row by its sum, or, if these are logits, say model_scale='logit'."
+    return f"must sum to 1 in every row; row {row} sums to {total:.4g} {extent}. {_sum_remedy(entries, classes)}"
+
+
+def _sign_remedy(entries: Floats) -> str:
+    sums = entries.sum(), np.abs(entries).sum()
+    if entries.max() <= 1.0 + _ROUNDED and any(abs(total - 1.0) <= _ROUNDED for total in sums):
+        return "The row is otherwise one of probabilities: correct that entry, or set it to 0."
+    return "If these are logits or log-probabilities, say model_scale='logit' or model_scale='log'."
+
+
+def _sum_remedy(entries: Floats, classes: Sequence[Any]) -> str:
+    total = entries.sum()
     if abs(total - 100) <= 100 * SUM_TOLERANCE:
-        remedy = "These look like percentages: divide by 100."
-    return f"must sum to 1 in every row; row {row} sums to {total:.4g} {extent}. {remedy}"
+        return "These look like percentages: divide by 100."
+    if abs(total - 1.0) <= _ROUNDED:
+        lacking = "; if a class has no column, add it" if total < 1.0 else ""
+        return f"If these were rounded, divide each row by its sum{lacking}."
+    extra = np.flatnonzero(np.abs(total - entries - 1.0) <= SUM_TOLERANCE)
+    if len(entries) > 2 and len(extra) == 1 and len(classes):
+        return f"Without the column of {str(classes[extra[0]])!r} it sums to 1: drop that one if it is no class."
+    if total < 1.0:
+        return "If a class has no column, add it; else divide each row by its sum."
+    return "Divide each row by its sum, or, if these are logits, say model_scale='logit'."

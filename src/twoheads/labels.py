@@ -166,18 +166,29 @@ def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_co
         shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
         raise InvalidObservations(
             f"{argument} must hold classes; row {row} has {value!r} ({len(unknown)} of {len(values)} rows are off), "
-            f"and the classes are {shown}. {_remedy(value, names)}"
+            f"and the classes are {shown}. {label_remedy(value, names)}"
         )
     return encoded
 
 
-def _remedy(value: Any, names: list[str]) -> str:
-    text = label_text(value)
-    same = [name for name in names if name.casefold() == text.strip().casefold()]
-    near = same or get_close_matches(text, names, n=1)
-    if near and not _is_number_text(text):
+def label_remedy(value: Any, names: Sequence[str]) -> str:
+    """What to do about a label that is no class."""
+    text = label_text(value).strip()
+    same = next((name for name in names if name.casefold() == text.casefold()), None)
+    if same is not None:
+        return f"Only case or blanks differ from {same!r}: write it as the class is written."
+    if _is_number_text(text):
+        places = {first: int(text) - first for first in (0, 1)} if text.isdecimal() else {}
+        read = [f"{names[at]!r} counted from {first}" for first, at in places.items() if 0 <= at < len(names)]
+        if read and not any(map(_is_number_text, names)):
+            return f"If these are codes, write the names of the classes instead: {text} is {', '.join(read)}."
+        return "Correct those labels, or leave them blank where they are not known."
+    if near := get_close_matches(text, names, n=1):
         return f"Did you mean {near[0]!r}?"
-    return "Correct those labels, or leave them blank where they are not known."
+    return (
+        f"If {text!r} is a class, it needs a column of probabilities as the others have; "
+        "else correct those labels, or leave them blank."
+    )
 
 
 def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes:

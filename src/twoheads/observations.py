@@ -200,7 +200,7 @@ class Observations:
         for at, proba in enumerate(parts.model_proba):
             named = parts.models is not None and len(parts.models) > 1
             argument = f"model_proba of {parts.models[at]!r}" if named and parts.models else "model_proba"
-            check_model(proba, len(classes), model_scale, argument=argument)
+            check_model(proba, len(classes), model_scale, argument=argument, classes=classes.tolist())
             same_length(argument, len(proba), "the answers", n_items)
         items = np.arange(n_items) if parts.items is None else parts.items
         same_length("items", len(items), "model_proba", n_items)

@@ -326,3 +326,35 @@ def test_the_installed_command_exits_with_its_code(tmp_path):
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     assert "There is no file nothing.json" in done.stderr
+
+
+def test_combine_writes_csv_to_stdout(made, capsys):
+    arguments = ["combine", str(made / "team.json"), str(made / "held-out.csv"), "-o"]
+    assert run([*arguments, str(made / "verdicts.csv")]) == 0
+    assert run([*arguments, "-"]) == 0
+    said = capsys.readouterr()
+    assert said.out == (made / "verdicts.csv").read_text()
+    assert "300 items combined.\n" in said.err
+
+
+def test_a_reader_that_has_seen_enough_is_no_mistake(made):
+    twoheads = f"{sys.executable} -c 'from twoheads.cli import main; main()'"
+    command = f"{twoheads} combine {made / 'team.json'} {made / 'held-out.csv'} -o - | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == "item,combined_label,confidence,p_cat,p_dog,p_emu\n"
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_rounded_probabilities_are_normalised_where_that_is_asked_for(tmp_path, capsys):
+    _, proba, _ = write_table(tmp_path / "exact.csv")
+    lines = (tmp_path / "exact.csv").read_text().splitlines()
+    rounded = [re.sub(r"0\.\d{9}", lambda found: f"{float(found[0]):.2f}", line) for line in lines]
+    (tmp_path / "rounded.csv").write_text("\n".join(rounded) + "\n")
+    table, team, out = (str(tmp_path / name) for name in ("rounded.csv", "team.json", "out.csv"))
+    assert (abs(np.round(proba, 2).sum(axis=1) - 1) > 1e-3).any()
+    assert run(["fit", table, "-o", team]) == 2
+    assert "divide each row by its sum (normalise=True, --normalise)" in capsys.readouterr().err
+    assert run(["fit", table, "-o", team, "--normalise"]) == 0
+    assert run(["combine", team, table, "-o", out]) == 0  # as at fit
+    assert run(["evaluate", team, table]) == 0

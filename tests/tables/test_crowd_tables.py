@@ -206,7 +206,8 @@ SCALE = "Give numbers on any scale, blank where none was given; or rename the co
             {"t.csv": "human,m.p_a,m.p_b,n.p_a,n.p_b\na,.5,.5,.5,.5\na,.5,.5,.5,.9\n"},
             {"table": "t.csv"},
             "the columns of model 'n' must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). "
-            "Divide each row by its sum, or, if these are logits, say model_scale='logit' (--model-scale logit).",
+            "Divide each row by its sum (normalise=True, --normalise), or, if these are logits, say "
+            "model_scale='logit' (--model-scale logit).",
         ),
         (
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL},
@@ -218,7 +219,8 @@ SCALE = "Give numbers on any scale, blank where none was given; or rename the co
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL.replace("x,n,.5,.5\ny,m,.5,.5", "x,n,.5,.9")},
             {"answers": "t.csv", "model": "m.csv"},
             "the columns of model 'n' must sum to 1 in every row; item 'x' of m.csv sums to 1.4 (1 of 2 rows are off). "
-            "Divide each row by its sum, or, if these are logits, say model_scale='logit' (--model-scale logit).",
+            "Divide each row by its sum (normalise=True, --normalise), or, if these are logits, say "
+            "model_scale='logit' (--model-scale logit).",
         ),
         (
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL.replace("x,n", "x, ")},

@@ -329,3 +329,26 @@ def test_an_id_may_be_a_word_for_no_value(tmp_path):
     rows = [f"{at},a,.5,.5" for at in range(100)] + ["NA,a,.5,.5"]
     (tmp_path / "t.csv").write_text("\n".join(["item,human,p_a,p_b", *rows]))
     assert scan(tmp_path / "t.csv").read()[0].items.tolist()[-1] == "NA"
+
+
+def test_rounded_rows_are_divided_by_their_sums_where_that_is_asked_for(tmp_path):
+    (tmp_path / "t.csv").write_text("human,p_a,p_b,p_c\na,.33,.33,.33\nb,,,\nc,.5,.25,.27\n")
+    seen, _ = scan(tmp_path / "t.csv", normalise=True).read()
+    given = np.array([[0.33, 0.33, 0.33], [np.nan] * 3, [0.5, 0.25, 0.27]])
+    np.testing.assert_allclose(seen.model_proba[0], given / given.sum(axis=1, keepdims=True), rtol=1e-15)
+
+
+def test_thousands_of_columns_are_read(tmp_path):
+    row = ",".join(["0.0005"] * 2000)
+    names = ",".join(f"p_{k}" for k in range(2000))
+    (tmp_path / "t.csv").write_text(f"human,{names}\n" + f"3,{row}\n" * 2500)
+    assert sum(len(seen) for seen, _ in scan(tmp_path / "t.csv").blocks()) == 2500
+
+
+def test_only_probabilities_are_normalised(tmp_path):
+    (tmp_path / "t.csv").write_text("human,p_a,p_b\na,1,2\n")
+    with pytest.raises(InvalidParameter) as caught:
+        scan(tmp_path / "t.csv", normalise=True, model_scale="logit")
+    assert str(caught.value) == (
+        "normalise (--normalise) is for rows of probabilities; model_scale is 'logit'. Leave it out."
+    )

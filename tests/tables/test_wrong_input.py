@@ -116,7 +116,8 @@ WRONG_TEXTS = {
         GOOD + "2,cat,.9,.5,\n",
         {},
         "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). Divide each "
-        "row by its sum, or, if these are logits, say model_scale='logit' (--model-scale logit).",
+        "row by its sum (normalise=True, --normalise), or, if these are logits, say model_scale='logit' (--model-scale "
+        "logit).",
     ),
     "percentages": (
         HEAD + "1,cat,40,60,\n",
@@ -147,14 +148,64 @@ WRONG_TEXTS = {
         GOOD + "2,Cat,.5,.5,\n3,cta,.5,.5,\n",
         {},
         "column 'human' must hold classes; row 2 of t.csv has 'Cat' (2 of 3 rows are off), and the classes are 'cat', "
+        "'dog'. Only case or blanks differ from 'cat': write it as the class is written.",
+    ),
+    "an answer with a slip": (
+        GOOD + "2,cta,.5,.5,\n",
+        {},
+        "column 'human' must hold classes; row 2 of t.csv has 'cta' (1 of 2 rows are off), and the classes are 'cat', "
         "'dog'. Did you mean 'cat'?",
+    ),
+    "codes in place of names": (
+        GOOD + "2,1,.5,.5,\n",
+        {},
+        "column 'human' must hold classes; row 2 of t.csv has '1' (1 of 2 rows are off), and the classes are 'cat', "
+        "'dog'. If these are codes, write the names of the classes instead: 1 is 'dog' counted from 0, 'cat' counted "
+        "from 1.",
+    ),
+    "two decimals": (
+        HEAD.replace("p_dog", "p_cow,p_dog") + "1,cat,.33,.33,.33,\n",
+        {},
+        "the model's columns must sum to 1 in every row; row 1 of t.csv sums to 0.99 (1 of 1 rows are off). If these "
+        "were rounded, divide each row by its sum (normalise=True, --normalise); if a class has no column, add it.",
+    ),
+    "a class without a column": (
+        GOOD + "2,cat,.5,.2,\n",
+        {},
+        "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 0.7 (1 of 2 rows are off). If a class "
+        "has no column, add it; else divide each row by its sum (normalise=True, --normalise).",
+    ),
+    "a column of totals": (
+        HEAD.replace("p_dog", "p_dog,p_total") + "1,cat,.3,.7,1,\n",
+        {},
+        "the model's columns must sum to 1 in every row; row 1 of t.csv sums to 2 (1 of 1 rows are off). Without the "
+        "column of 'total' it sums to 1: drop that one if it is no class.",
+    ),
+    "one negative entry": (
+        GOOD + "2,cat,-.02,1.02,\n",
+        {},
+        "the model's columns must not be negative; row 2 of t.csv has -0.02 (1 of 2 rows are off). The row is "
+        "otherwise one of probabilities: correct that entry, or set it to 0.",
+    ),
+    "one wrong sign": (
+        GOOD + "2,cat,-.7,.3,\n",
+        {},
+        "the model's columns must not be negative; row 2 of t.csv has -0.7 (1 of 2 rows are off). The row is "
+        "otherwise one of probabilities: correct that entry, or set it to 0.",
+    ),
+    "nothing to normalise": (
+        GOOD + "2,cat,0,0,\n",
+        {"normalise": True},
+        "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 0 (1 of 2 rows are off). If a class "
+        "has no column, add it; else divide each row by its sum (normalise=True, --normalise).",
     ),
     "an unknown truth": (
         GOOD + "2,cat,.5,.5,zebra\n",
         {},
         "column 'truth' must hold classes; row 2 of t.csv has 'zebra' (1 of 2 rows are off), and the classes "
         "are 'cat', "
-        "'dog'. Correct those labels, or leave them blank where they are not known.",
+        "'dog'. If 'zebra' is a class, it needs a column of probabilities as the others have; else correct those "
+        "labels, or leave them blank.",
     ),
     "an item twice": (
         GOOD + "2,cat,.5,.5,\n1,cat,.5,.5,\n1,cat,.5,.5,\n",
@@ -201,6 +252,18 @@ WRONG_TEXTS = {
         "item,human,p_cat,p_dog\n1,cat,.5,.5\r\n2,cat,.5,.5\n",
         {},
         "t.csv must end all its lines alike; some end in CR LF and some in LF. Save it again with one of them.",
+    ),
+    "more classes than the team's": (
+        HEAD.replace("p_dog", "p_dog,p_elk") + "1,cat,.3,.7,0,\n",
+        {"classes": ["cat", "dog"]},
+        "t.csv must have the classes that the team knows; 'p_elk' is more (0 of 2 are missing, 1 are more). "
+        "Drop or rename what is more, or fit a team to these classes.",
+    ),
+    "fewer classes than the team's": (
+        GOOD,
+        {"classes": ["cat", "dog", "elk"]},
+        "t.csv must have the classes that the team knows; 'p_elk' is missing (1 of 3 are missing, 0 are more). "
+        "Add what is missing, 0 where the model never names that class, or fit a team to these classes.",
     ),
     "other classes than the team's": (
         GOOD,

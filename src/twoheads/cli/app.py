@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,7 @@ from twoheads.cli import say
 from twoheads.cli.demo import run_demo
 from twoheads.cli.judging import held_out, judge, labelled_hashes
 from twoheads.cli.options import (
+    READING,
     Annotator,
     Answers,
     Columns,
@@ -21,6 +24,7 @@ from twoheads.cli.options import (
     Item,
     Json,
     Model,
+    Normalise,
     Scale,
     Seed,
     Table,
@@ -68,6 +72,7 @@ def demo(
 
 @app.command()
 def fit(
+    context: typer.Context,
     table: Table = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the team is kept.")] = Path("team.json"),
     answers: Answers = None,
@@ -80,6 +85,7 @@ def fit(
     model_columns: Columns = None,
     model_scale: Scale = None,
     unsure: Unsure = None,
+    normalise: Normalise = None,
     classes: Annotated[
         str | None,
         typer.Option("--classes", help="The classes, where no model's columns name them.", metavar="A,B,..."),
@@ -94,17 +100,9 @@ def fit(
 
     Example:  twoheads fit labelled.csv -o team.json
     """
-    columns = _given(
-        truth=truth,
-        truth_column=truth_column,
-        item=item,
-        human=human,
-        annotator=annotator,
-        model_columns=model_columns,
-        model_scale=model_scale,
-        unsure=unsure or None,
-        classes=None if classes is None else [name.strip() for name in classes.split(",")],
-    )
+    columns = _given(context)
+    if classes is not None:
+        columns["classes"] = [name.strip() for name in classes.split(",")]
     may_write(output, table, answers, model, truth)
     scanned = _scan(table, answers, model, columns)
     seen, y = scanned.read()
@@ -131,10 +129,12 @@ def fit(
 
 @app.command()
 def combine(
+    context: typer.Context,
     team: Team,
     table: Table = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV, Parquet or JSON lines, by its suffix.")
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, Parquet or JSON lines, by its suffix; - is CSV to stdout."),
     ] = None,
     answers: Answers = None,
     model: Model = None,
@@ -144,26 +144,24 @@ def combine(
     model_columns: Columns = None,
     model_scale: Scale = None,
     unsure: Unsure = None,
+    normalise: Normalise = None,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     fitted = read_team(team)
-    given = _given(
-        item=item,
-        human=human,
-        annotator=annotator,
-        model_columns=model_columns,
-        model_scale=model_scale,
-        unsure=unsure or None,
-    )
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted)
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, _given(context), truth=False), fitted)
     if output is None:
-        raise InvalidObservations("Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl).")
-    may_write(output, team, table, answers, model)
+        raise InvalidObservations(
+            "Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl), or -o - for CSV to stdout."
+        )
+    to_stdout = str(output) == "-"
+    if not to_stdout:
+        may_write(output, team, table, answers, model)
     written = 0
-    with say.progress("combining", scanned.n_rows) as done:
+    # Counting the rows of a text file takes reading it: only a bar that is seen is worth that.
+    with say.progress("combining", scanned.n_rows if say.to_terminal() else None) as done:
 
         def batches() -> Any:
             nonlocal written
@@ -174,13 +172,18 @@ def combine(
                 written += len(seen)
                 done(len(seen))
 
-        tables.write(output, batches())
+        if to_stdout:
+            tables.write(sys.stdout.buffer, batches(), format="csv")
+            sys.stdout.flush()
+        else:
+            tables.write(output, batches())
     _notes(scanned)
-    say.words(f"{written:,} items combined; the result is in {output}.")
+    say.words(f"{written:,} items combined" + ("." if to_stdout else f"; the result is in {output}."))
 
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     team: Team,
     table: Table = None,
     answers: Answers = None,
@@ -193,6 +196,7 @@ def evaluate(
     model_columns: Columns = None,
     model_scale: Scale = None,
     unsure: Unsure = None,
+    normalise: Normalise = None,
     json: Json = False,
     seed: Seed = None,
 ) -> None:
@@ -202,20 +206,7 @@ def evaluate(
 
     Example:  twoheads evaluate team.json held-out.csv
     """
-    fitted = read_team(team)
-    given = _given(
-        truth=truth,
-        truth_column=truth_column,
-        item=item,
-        human=human,
-        annotator=annotator,
-        model_columns=model_columns,
-        model_scale=model_scale,
-        unsure=unsure or None,
-    )
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
-    seen, y = scanned.read()
-    _notes(scanned)
+    fitted, scanned, seen, y = _to_judge(context)
     found = judge(fitted, scanned, seen, y, _seed(fitted, seed))
     if json:
         say.as_json(found)
@@ -229,6 +220,7 @@ def evaluate(
 
 @app.command()
 def report(
+    context: typer.Context,
     team: Team,
     table: Table = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page is written.")] = Path("report.html"),
@@ -242,6 +234,7 @@ def report(
     model_columns: Columns = None,
     model_scale: Scale = None,
     unsure: Unsure = None,
+    normalise: Normalise = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
 ) -> None:
@@ -251,20 +244,7 @@ def report(
     """
     from twoheads.report import summary, write_report
 
-    fitted = read_team(team)
-    given = _given(
-        truth=truth,
-        truth_column=truth_column,
-        item=item,
-        human=human,
-        annotator=annotator,
-        model_columns=model_columns,
-        model_scale=model_scale,
-        unsure=unsure or None,
-    )
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, given), fitted)
-    seen, y = scanned.read()
-    _notes(scanned)
+    fitted, scanned, seen, y = _to_judge(context)
     made = provenance(fitted)
     seen, y, same, notes = held_out(fitted, scanned, seen, y)
     for note in notes:
@@ -336,8 +316,20 @@ def _scan(
     return scanned
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+def _given(context: typer.Context) -> dict[str, Any]:
+    """The options of this call that say which columns are read, and how."""
+    found = {name: context.params.get(name) for name in READING}
+    return {name: value for name, value in found.items() if value not in (None, [], ())}
+
+
+def _to_judge(context: typer.Context) -> tuple[Combiner, tables.Table, th.Observations, Any]:
+    """The team of this call, its table, and what it holds."""
+    fitted = read_team(context.params["team"])
+    table, answers, model = (context.params[name] for name in ("table", "answers", "model"))
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, _given(context)), fitted)
+    seen, y = scanned.read()
+    _notes(scanned)
+    return fitted, scanned, seen, y
 
 
 def _as_at_fit(team: Any, given: dict[str, Any], *, truth: bool = True) -> dict[str, Any]:
@@ -390,6 +382,9 @@ def run(arguments: list[str]) -> int:
     except TwoheadsError as error:
         say.words(f"Error: {error}")
         return 2
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as error:
         say.words(f"Error: {of_the_system(error)}")
         return 2

@@ -7,6 +7,19 @@ from typing import Annotated
 
 import typer
 
+#: The options that say which columns of a table are read, and how, as `twoheads.tables.scan` calls them.
+READING = (
+    "truth",
+    "truth_column",
+    "item",
+    "human",
+    "annotator",
+    "model_columns",
+    "model_scale",
+    "normalise",
+    "unsure",
+)
+
 Table = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON lines; a folder or a pattern works too.")]
 Team = Annotated[Path, typer.Argument(help="The team: a file that 'twoheads fit' wrote.")]
 Answers = Annotated[
@@ -39,6 +52,9 @@ Scale = Annotated[
 Unsure = Annotated[
     list[str] | None,
     typer.Option("--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"),
+]
+Normalise = Annotated[
+    bool | None, typer.Option("--normalise", help="Divide the model's rows by their sums, as after rounding.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn at random: bootstrap and folds.")]

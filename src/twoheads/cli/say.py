@@ -47,6 +47,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line("  ".join(cells).rstrip())
 
 
+def to_terminal() -> bool:
+    """Whether words go to a terminal, where progress is shown."""
+    return sys.stderr.isatty()
+
+
 def _bar() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)
@@ -55,7 +60,7 @@ def _bar() -> Progress:
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A progress bar on stderr where that is a terminal; yields a function that says how many more are done."""
-    if not sys.stderr.isatty():
+    if not to_terminal():
         yield lambda done: None
         return
     with _bar() as bar:
@@ -66,7 +71,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar for each of several named jobs; yields a function of (name, done, total)."""
-    if not sys.stderr.isatty():
+    if not to_terminal():
         yield lambda name, done, total: None
         return
     with _bar() as bar:

@@ -86,6 +86,13 @@ def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, 
     }
 
 
+def normalised(proba: NDArray[Any]) -> NDArray[Any]:
+    """Rows divided by their sums, in place; a row without a positive sum stays as it is, and is refused as such."""
+    total = proba.sum(axis=1, keepdims=True)
+    np.divide(proba, total, out=proba, where=(total > 0) & np.isfinite(total))
+    return proba
+
+
 def rows_of(item: Codes, value: Codes, start: int, end: int) -> Codes:
     """One value per item from ``start`` to ``end``, MISSING where there is none."""
     out = np.full(end - start, MISSING)

@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from twoheads.errors import InvalidObservations
+from twoheads.labels import label_remedy
 
 
 def no_class(column: str, where: str, label: Any, extent: str, classes: Sequence[str]) -> InvalidObservations:
     """A label that is no class, in words, with the nearest class."""
     shown = ", ".join(map(repr, classes[:8])) + (f", ... ({len(classes)} in all)" if len(classes) > 8 else "")
-    text = str(label)
-    near = [name for name in classes if name.casefold() == text.strip().casefold()] or get_close_matches(
-        text, classes, n=1
-    )
-    remedy = (
-        f"Did you mean {near[0]!r}?" if near else "Correct those labels, or leave them blank where they are not known."
-    )
+    remedy = label_remedy(label, classes)
     return InvalidObservations(
         f"column {column!r} must hold classes; {where} has {label!r} ({extent}), and the classes are {shown}. {remedy}"
     )
@@ -45,4 +39,5 @@ def located(where: Callable[[int], str], extent: Callable[[int], str]) -> Iterat
         text = re.sub(r"\brow (\d+)( \(item [^)]*\))?", lambda found: where(int(found[1])), text, count=1)
         text = re.sub(r"(\d+) of \d+ rows are off", lambda found: extent(int(found[1])), text, count=1)
         text = re.sub(r"model_scale='(\w+)'", r"model_scale='\1' (--model-scale \1)", text)
+        text = re.sub(r"ivide each row by its sum", r"\g<0> (normalise=True, --normalise)", text)
         raise InvalidObservations(text) from None

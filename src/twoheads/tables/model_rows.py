@@ -10,7 +10,7 @@ import numpy as np
 
 from twoheads.errors import InvalidObservations
 from twoheads.labels import class_order, is_missing, label_text
-from twoheads.tables.arrow import feed, interruptible, pa, temporary
+from twoheads.tables.arrow import feed, interruptible, pa, room, temporary
 from twoheads.tables.coding import code_by
 from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import as_text, named_everywhere
@@ -117,7 +117,7 @@ class ModelRows(Source):
             ("row", pa.int64()),
         ]
         db = temporary(self, self._memory_limit)
-        with interruptible():
+        with interruptible(), room("the models' rows could not be sorted by item"):
             feed(
                 db,
                 "CREATE TABLE long AS FROM fed",

@@ -102,10 +102,15 @@ def need_classes(found: Roles, known: NDArray[Any], where: str, pattern: str | N
         shape = pattern or (roles.PROBABILITY if "model" in found.models else f"{next(iter(found.models))}.p_*")
         off = [f"{shape.replace('*', name)!r} is missing" for name in sorted(wanted - there)[:3]]
         off += [f"{found.classes[name]!r} is more" for name in sorted(there - wanted)[:3]]
+        if there > wanted:
+            remedy = "Drop or rename what is more, or fit a team to these classes."
+        elif there < wanted:
+            remedy = "Add what is missing, 0 where the model never names that class, or fit a team to these classes."
+        else:
+            remedy = "Rename the columns, or fit a team to these classes."
         raise InvalidObservations(
             f"{where} must have the classes that the team knows; {', '.join(off)} "
-            f"({len(wanted - there)} of {len(wanted)} are missing, {len(there - wanted)} are more). "
-            "Rename the columns, or fit a team to these classes."
+            f"({len(wanted - there)} of {len(wanted)} are missing, {len(there - wanted)} are more). {remedy}"
         )
 
 

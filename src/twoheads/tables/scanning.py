@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.checks import check_scale
 from twoheads.columns import sorted_classes
-from twoheads.errors import InvalidObservations
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.frames import as_column
 from twoheads.labels import label_text
 from twoheads.tables import roles
@@ -40,6 +40,7 @@ def scan(
     truth_column: str | None = None,
     model_columns: str | None = None,
     model_scale: str = "probability",
+    normalise: bool = False,
     classes: ArrayLike | None = None,
     unsure: str | Sequence[str] = (),
     memory_limit: str = MEMORY_LIMIT,
@@ -75,6 +76,9 @@ def scan(
         The columns of the model's numbers as a pattern: ``*`` stands for the class, as in ``score_*``.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
+    normalise : bool
+        Whether rows of probabilities are divided by their sums, as after rounding to two decimals; else a row that
+        misses 1 by more than 0.001 is refused.
     classes : array, optional
         The classes that must be there, as a fitted team knows them.
     unsure : str or sequence of str
@@ -83,6 +87,10 @@ def scan(
         What joining may hold in memory before it goes to disk.
     """
     check_scale(model_scale)
+    if normalise and model_scale != "probability":
+        raise InvalidParameter(
+            f"normalise (--normalise) is for rows of probabilities; model_scale is {model_scale!r}. Leave it out."
+        )
     if table is not None and model is not None:
         raise InvalidObservations("Give table or model (--model), not both: they are the same thing.")
     rows = table if table is not None else model
@@ -134,7 +142,8 @@ def scan(
         names = tuple(found.classes) or (None if known is None else tuple(map(label_text, known.tolist())))
         beside = (by_item, found.item) if by_item and found.item else None
         join = Join(beside, given, truths, names, unsure, memory_limit)
-    return Table(by_item, found, join, model_scale=model_scale, classes=known, unsure=unsure, remarks=tuple(remarks))
+    read: dict[str, Any] = {"model_scale": model_scale, "normalise": normalise, "unsure": unsure}
+    return Table(by_item, found, join, classes=known, remarks=tuple(remarks), **read)
 
 
 def _by_model(source: Source, found: Roles, memory_limit: str) -> tuple[Source, Roles]:

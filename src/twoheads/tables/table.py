@@ -20,6 +20,7 @@ from twoheads.tables.blocks import (
     Rows,
     gathered,
     joined_answers,
+    normalised,
     rows_of,
     stacked,
     with_ids,
@@ -58,6 +59,7 @@ class Table:
         join: Join | None,
         *,
         model_scale: str,
+        normalise: bool = False,
         classes: NDArray[Any] | None = None,
         unsure: str | Sequence[str] = (),
         remarks: tuple[str, ...] = (),
@@ -65,7 +67,7 @@ class Table:
         self._source, self._roles, self._join = source, roles, join
         self._given_classes, self._unsure, self._remarks = classes, unsure, remarks
         self._n_unsure = 0
-        self.model_scale = model_scale
+        self.model_scale, self._normalise = model_scale, normalise
         self.columns: tuple[str, ...] = source.columns if source else ()
         self.item_name = roles.item or (join.answers.item if join and join.answers and not source else "item")
 
@@ -197,6 +199,8 @@ class Table:
                 codes = rows_of(place, code, start, end)
             models = self._roles.models
             proba = tuple(stacked(block, list(columns.values())) for columns in models.values())
+            if self._normalise:
+                proba = tuple(map(normalised, proba))
             named = np.arange(start + 1, end + 1) if ids is None else as_items(ids)
             given = joined_answers(answered, unsure, start, end) if answered else self._wide(block, start)
             people = self.annotators or ("human",)
