@@ -223,7 +223,7 @@ def comparison(team_error, low, high, better, better_error, p_value, n_items=300
         ),
         (
             comparison(0.09, 0.05, 0.14, "human", 0.10, 0.214, 100),
-            "On 100 items the combination errs on 9.0 % [5.0, 14.0]: 10 % fewer errors than the better of the two "
+            "On 100 items the combination errs on 9.0 % [5.0, 14.0]: 9 errors against 10 of the better of the two "
             "(human, 10.0 %), but the difference is not beyond chance (p = 0.21); judge the team on more items with "
             "truth.",
         ),
@@ -250,10 +250,22 @@ def comparison(team_error, low, high, better, better_error, p_value, n_items=300
             "fewer errors than the better of the two (human, 8.0 %); the difference is beyond chance (p = 0.01).",
         ),
         (
+            comparison(0.07, 0.03, 0.13, "model", 0.02, 0.0496, 100),
+            "On 100 items the combination errs on 7.0 % [3.0, 13.0]: 7 errors against 2 of the better of the two "
+            "(model, 2.0 %); the difference is beyond chance (p = 0.0496): use the model alone, or fit the team on "
+            "more items with truth.",
+        ),
+        (  # two people who are tied on an item err on half of it
+            comparison(0.055, 0.03, 0.13, "human", 0.0625, 0.0513, 40),
+            "On 40 items the combination errs on 5.5 % [3.0, 13.0]: 0.8 points fewer errors than the better of the two "
+            "(human, 6.2 %), but the difference is not beyond chance (p = 0.051); judge the team on more items with "
+            "truth.",
+        ),
+        (
             comparison(0.5, 0.1, 0.9, "human", 0.0, 0.01, 8),
-            "On 8 items the combination errs on 50.0 % [10.0, 90.0]: more errors than the better of the two (human, "
-            "0.0 %); the difference is beyond chance (p = 0.01): use the human alone, or fit the team on more items "
-            "with truth.",
+            "On 8 items the combination errs on 50.0 % [10.0, 90.0]: 4 errors against 0 of the better of the two "
+            "(human, 0.0 %); the difference is beyond chance (p = 0.01): use the human alone, or fit the team on more "
+            "items with truth.",
         ),
     ],
 )

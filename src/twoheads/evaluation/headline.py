@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _CHANCE = 0.05
+#: Of fewer errors than this, no percentage is told: one more or less would make it another.
+_FEW_ERRORS = 20
 
 
 def percent(share: float, n_items: int = 0) -> str:
@@ -19,10 +21,11 @@ def interval(low: float | None, high: float | None, n_items: int = 0) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value: "p < 0.001", "p = 0.004", "p = 0.21"."""
+    """Write a p-value: "p < 0.001", "p = 0.004", "p = 0.21"; with more digits where it would round to 0.05."""
     if p_value < 0.001:
         return "p < 0.001"
-    return f"p = {p_value:.3f}" if p_value < 0.01 else f"p = {p_value:.2f}"
+    texts = (f"{p_value:.{digits}f}" for digits in range(3 if p_value < 0.01 else 2, 7))
+    return "p = " + next((text for text in texts if float(text) != _CHANCE), str(_CHANCE))
 
 
 def count(number: int, noun: str) -> str:
@@ -43,8 +46,7 @@ def against(better: str, better_error: float, error: float, p_value: float, n_it
     p = p_text(p_value)
     if abs(error - better_error) < 1e-12:
         return f"{where}as many errors as {named}; so far the team gains nothing, so judge it on more items with truth."
-    change = f"{100 * abs(1 - error / better_error):.0f} % " if better_error > 0 else ""
-    start = f"{where}{change}{'fewer' if error < better_error else 'more'} errors than {named}"
+    start = f"{where}{_change(error, better_error, n_items)} {named}"
     if error < better_error:
         if p_value < _CHANCE:
             return f"{start}; the difference is beyond chance ({p})."
@@ -58,6 +60,17 @@ def against(better: str, better_error: float, error: float, p_value: float, n_it
         f"{start}, but the difference is not beyond chance ({p}); "
         f"until more items with truth tell, the {better} alone does as well."
     )
+
+
+def _change(error: float, better_error: float, n_items: int) -> str:
+    """How many fewer or more errors, before the name of the better of the two."""
+    side = "fewer" if error < better_error else "more"
+    errors, better_errors = error * n_items, better_error * n_items
+    if better_errors >= _FEW_ERRORS:
+        return f"{100 * abs(1 - error / better_error):.0f} % {side} errors than"
+    if max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
+        return f"{count(round(errors), 'error')} against {round(better_errors)} of"
+    return f"{100 * abs(error - better_error):.1f} points {side} errors than"
 
 
 def notes(how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int) -> list[str]:
