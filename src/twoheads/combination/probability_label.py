@@ -20,6 +20,7 @@ from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
 from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, overlap_of
 from twoheads.combination.explanation import Explanation, in_favour
+from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
     Answering,
     Labelled,
@@ -105,6 +106,8 @@ class ProbabilityLabelCombiner(Combiner):
         How many answers each person gave, how many of them others answered too, and how far those agreed.
     n_labelled_, n_unlabelled_ : int
         How many items with and without truth were learnt from.
+    answer_log_temperature_ : float
+        How much less sure than the calibrated model one must be to foretell people's answers.
     objective_ : ndarray
         The log posterior at each iteration of EM; empty where all truth was known.
 
@@ -189,9 +192,9 @@ class ProbabilityLabelCombiner(Combiner):
                     agreement = self._agreement(items) if self.unlabelled_weight else None
                     prior = self._log_temperature_prior()
                 self._fit_dependence(self.dependence_, known, blocks, fold_counts, agreement, prior)
-                return self
-        if self.n_unlabelled_ and (self.unlabelled_weight or not self.n_labelled_):
+        if self.n_unlabelled_ and (not self.n_labelled_ or (self.unlabelled_weight and self.dependence_ is None)):
             self._fit_unlabelled(items, answering)
+        self.answer_log_temperature_ = learn_answer_temperature(self, items)
         return self
 
     def _fit_labelled(self, blocks: Sequence[Block], answering: Answering) -> Floats | None:

@@ -107,6 +107,17 @@ def item_of_answers(answers: Answers) -> Codes:
     return every if answers.start is None else np.repeat(every, answers.per_item())
 
 
+def with_answer(answers: Answers, column: Codes) -> Answers:
+    """The same answers and one more for each item, after its own."""
+    if not answers.per_item().any():
+        return Answers(column)
+    there = answers.column != MISSING
+    both = np.concatenate([answers.column[there], column])
+    of_item = np.concatenate([item_of_answers(answers)[there], np.arange(len(answers))])
+    start = np.concatenate([[0], np.cumsum(answers.per_item() + 1)])
+    return Answers(both[np.argsort(of_item, kind="stable")], start)
+
+
 def permute_classes(answers: Answers, place: Codes) -> Answers:
     """The same answers where class ``a`` is called ``place[a]``; every person can answer each class."""
     column = _permuted(answers, place)

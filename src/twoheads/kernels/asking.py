@@ -1,0 +1,96 @@
+"""What one more answer is worth: how likely each answer is, and how much better the choice would then be.
+
+    p(h) = sum_y phi[h, y] b(y)        gain = sum_h p(h) (max_d U q(y | h)[d] - U q(y | h)[d0])
+
+with b the present belief, q(y | h) the posterior once h is known, U the worth of each decision under each truth (the
+identity where being right is all that counts) and d0 the present decision. It is never negative.
+
+Before anyone has answered, b is ``softmax(e^-theta log m)``, m calibrated and theta fitted to people's answers: how often
+they agree with the model can be seen without any truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.simplex import FLOOR
+from twoheads.kernels.temperature import LOG_TEMPERATURE_BOUNDS, tempered
+
+#: Scale of theta's prior.
+ANSWER_TEMPERATURE_SD = 0.5
+
+
+def answer_log_likelihood_at(log_proba: Floats, given: Floats, weight: Floats, log_temperature: float) -> float:
+    """Log-probability of answers that are known, ``sum log sum_y phi[h, y] softmax(e^-theta log m)_y``.
+
+    log_proba  (n_classes, n_answers) log m of each answer's item, calibrated
+    given      (n_classes, n_answers) phi[h, :] of each answer
+    weight     (n_answers,)
+    """
+    likely = np.einsum("kn,kn->n", given, np.exp(tempered(log_proba, log_temperature)))
+    return float(weight @ np.log(np.maximum(likely, FLOOR)))
+
+
+def fit_answer_temperature(log_likelihood: Callable[[float], float]) -> float:
+    """The mode of theta: the answers' log-likelihood with a Normal prior around 0, the calibrated model as it is.
+
+    The sum need not have one hill only: the best of evenly spaced values says where to look closely.
+    """
+
+    def loss(theta: float) -> float:
+        return 0.5 * (theta / ANSWER_TEMPERATURE_SD) ** 2 - log_likelihood(theta)
+
+    low, high = LOG_TEMPERATURE_BOUNDS
+    values = np.linspace(low, high, 19)
+    best = values[int(np.argmin([loss(theta) for theta in values]))]
+    step = values[1] - values[0]
+    bounds = max(low, best - step), min(high, best + step)
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x)
+
+
+def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None = None) -> Floats:
+    """Expected gain of one more answer, (n_items,).
+
+    proba      (n_answers, n_items) how likely each answer is
+    posterior  (n_answers, n_classes, n_items) the posterior of the truth once it is known
+    choice     (n_items,) the present decision
+    worth      (n_decisions, n_classes) U; None where being right is worth 1 and being wrong 0
+    """
+    value = posterior if worth is None else np.einsum("dk,akn->adn", worth, posterior)
+    better = value.max(axis=1)
+    better -= np.take_along_axis(value, choice[None, None, :], axis=1)[:, 0]
+    return np.asarray(np.einsum("an,an->n", proba, better))
+
+
+def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = None) -> Floats:
+    """Expected gain of one more answer under Bayes' rule alone: a quick look at many people.
+
+    Where the posterior is ``phi[h, y] b(y)`` normalised, the sum over answers needs neither exponentials nor divisions:
+    ``sum_h max_d sum_y U[d, y] phi[h, y] b(y) - max_d sum_y U[d, y] b(y)``.
+
+    belief      (n_classes, n_items)
+    given_true  (n_answers, n_classes, n_items) the matrix of the person asked about each item; or
+                (n_answers, n_classes, n_people, 1) for everyone about every item
+    returns     (n_items,) or (n_people, n_items)
+    """
+    total = np.zeros(np.broadcast_shapes(given_true.shape[2:], belief.shape[1:]))
+    best, one = np.empty_like(total), np.empty_like(total)
+    for row in given_true:
+        if worth is None:
+            np.multiply(row[0], belief[0], out=best)
+            for chance, share in zip(row[1:], belief[1:], strict=True):
+                np.maximum(best, np.multiply(chance, share, out=one), out=best)
+        else:
+            best.fill(-np.inf)
+            for decision in worth:
+                one.fill(0.0)
+                for value, chance, share in zip(decision, row, belief, strict=True):
+                    one += value * chance * share
+                np.maximum(best, one, out=best)
+        total += best
+    total -= (belief if worth is None else worth @ belief).max(axis=0)
+    return np.maximum(total, 0.0, out=total)

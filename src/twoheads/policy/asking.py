@@ -1,0 +1,162 @@
+"""What one more answer is worth, from the fitted team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from twoheads.combination.forecast import present_belief
+from twoheads.combination.probability_label import ProbabilityLabelCombiner
+from twoheads.engines.local import block_slices, map_blocks
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.answers import item_of_answers, with_answer
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.asking import gains
+from twoheads.kernels.simplex import normalise_exp
+from twoheads.observations import Observations
+
+
+def expected_gain(team: Any, X: Any, *, person: str | None = None, cost: ArrayLike | None = None) -> Floats:
+    r"""By how much one more answer is expected to raise the accuracy of each item's label.
+
+    .. math:: \sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
+
+    with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior once the answer is h, and
+    b what it believes now. An answer that changes no choice gains nothing; the gain is never negative.
+
+    Parameters
+    ----------
+    team : ProbabilityLabelCombiner
+        A fitted team.
+    X : Observations, data frame or array
+        What is known so far; items without any answer are welcome.
+    person : str, optional
+        Who would be asked; somebody new by default, who answers as the crowd does.
+    cost : array of shape (n_decisions, n_classes), optional
+        ``cost[d, j]`` is what decision d costs where j is true; the gain is then the expected cost that is saved.
+
+    Returns
+    -------
+    ndarray of shape (n_items,)
+        0 where that person has answered already.
+
+    Examples
+    --------
+    >>> from twoheads import recommended
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
+    >>> team = recommended().fit(X, [0, 1, 0, 1] * 5)
+    >>> expected_gain(team, [[-1, 0.55, 0.45], [-1, 0.99, 0.01]]).round(2).tolist()
+    [0.35, 0.01]
+    """
+    outlook = Outlook.of(team, X, as_worth(cost, team))
+    place = outlook.places([person])[0] if person is not None else outlook.crowd
+    rows = np.arange(len(outlook.seen))
+    gain = outlook.gains(rows, np.full(len(rows), place))
+    if person in outlook.seen.annotators:
+        item, who = outlook.answered()
+        gain[item[who == outlook.seen.annotators.index(person)]] = 0.0
+    return gain
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Items as the team sees them now: what it believes, what it would decide, and what more could tell it.
+
+    posterior   (n_classes, n_items)
+    belief      (n_classes, n_items) from which the next answer is foretold
+    choice      (n_items,) the present decision
+    given_true  (n_people + 1, n_answers, n_classes) of everyone known to the team, then the crowd
+    worth       (n_decisions, n_classes), or None where being right is all that counts
+    """
+
+    team: ProbabilityLabelCombiner
+    seen: Observations
+    posterior: Floats
+    belief: Floats
+    choice: Codes
+    given_true: Floats
+    worth: Floats | None
+
+    @classmethod
+    def of(cls, team: Any, X: Any, worth: Floats | None = None) -> Outlook:
+        """The outlook on observations in any of their forms."""
+        seen = as_team(team)._observations(X)
+
+        def look(rows: slice) -> tuple[Floats, Floats]:
+            block = team._block(seen, rows)
+            posterior = normalise_exp(team.log_joint(block))
+            return posterior, present_belief(team, block, posterior)
+
+        parts = list(map_blocks(look, block_slices(len(seen), seen.n_classes)))
+        posterior, belief = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        choice = (posterior if worth is None else worth @ posterior).argmax(axis=0)
+        return cls(team, seen, posterior, belief, choice, team.confusion_.people(), worth)
+
+    @property
+    def crowd(self) -> int:
+        """The place of somebody new."""
+        return len(self.given_true) - 1
+
+    def places(self, people: list[str]) -> Codes:
+        """Whose matrix each person has: the crowd's for those the team does not know."""
+        return self.team._place(tuple(people))
+
+    def answered(self) -> tuple[Codes, Codes]:
+        """Item and person of each answer so far, people numbered as in ``seen.annotators``."""
+        answers = self.seen.answers
+        there = answers.column != MISSING
+        return item_of_answers(answers)[there], answers.column[there] // self.seen.n_classes
+
+    def gains(self, rows: Codes, place: Codes) -> Floats:
+        """Expected gain of asking person ``place[i]`` about item ``rows[i]``, (n,)."""
+        n_labels, n_classes = self.given_true.shape[1:]
+        out = np.empty(len(rows))
+
+        def write(some: slice) -> None:
+            item, matrix = rows[some], self.given_true[place[some]]
+            after = self._posteriors(np.repeat(item, n_labels), (place[some, None] * n_classes + np.arange(n_labels)))
+            posterior = np.moveaxis(after.reshape(n_classes, len(item), n_labels), 2, 0)
+            proba = np.einsum("nak,kn->an", matrix, self.belief[:, item])
+            out[some] = gains(proba, posterior, self.choice[item], self.worth)
+
+        for _ in map_blocks(write, block_slices(len(rows), n_labels * n_classes)):
+            pass
+        return out
+
+    def _posteriors(self, rows: Codes, column: Codes) -> Floats:
+        """The posterior of items with one more answer each, (n_classes, n)."""
+        some = self.seen.take(rows)
+        block = self.team._block(some, slice(0, len(rows)))
+        assert block.answers is not None
+        return normalise_exp(self.team.log_joint(replace(block, answers=with_answer(block.answers, column.ravel()))))
+
+
+def as_team(team: Any) -> ProbabilityLabelCombiner:
+    """A fitted team that foretells answers."""
+    if not isinstance(team, ProbabilityLabelCombiner):
+        raise InvalidParameter(
+            f"team must be a ProbabilityLabelCombiner, as recommended() gives; it is a {type(team).__name__}, which does "
+            "not tell what people will answer."
+        )
+    check_is_fitted(team)
+    return team
+
+
+def as_worth(cost: ArrayLike | None, team: Any) -> Floats | None:
+    """What each decision is worth under each truth, from what it costs; None where no cost is given."""
+    if cost is None:
+        return None
+    n_classes = len(as_team(team).classes_)
+    matrix = np.asarray(cost)
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or matrix.shape[1] != n_classes or len(matrix) < 2:
+        raise InvalidParameter(
+            f"cost must be numbers of shape (n_decisions, {n_classes}), with at least two decisions and a column per "
+            f"class; it has shape {matrix.shape} and type {matrix.dtype}."
+        )
+    if not np.isfinite(matrix).all():
+        raise InvalidParameter(f"cost must be finite; {int((~np.isfinite(matrix)).sum())} of its entries are not.")
+    return -matrix.astype(np.float64)

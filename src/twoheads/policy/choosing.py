@@ -1,0 +1,260 @@
+"""Who should look at what next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twoheads.engines.local import map_blocks
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.asking import coherent_gains
+from twoheads.policy.asking import Outlook, as_worth
+
+#: So many people per item, the best at a quick look, are looked at closely.
+CLOSELY = 5
+
+#: So many times the items that the budget pays for are looked at closely, and not fewer than this.
+MARGIN, LEAST_ITEMS = 4, 1000
+
+#: Numbers in one array of a quick look: they stay in the cache.
+_QUICK_NUMBERS = 65_536
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Questions worth asking, the best first.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_questions,)
+        The position of each question's item in ``X``.
+    item : ndarray of shape (n_questions,)
+        Its id.
+    annotator : list of str
+        Whom to ask.
+    gain, price : ndarray of shape (n_questions,)
+        What the answer is expected to gain, and what it costs.
+    n_items : int
+        How many items there are.
+    next_gain : float
+        Gain per price of the best question that was left out for want of budget; 0 where no other would pay.
+    expected_now : float
+        The expected accuracy before anyone is asked; with a cost matrix, minus the expected cost.
+    """
+
+    row: Codes
+    item: NDArray[Any]
+    annotator: list[str]
+    gain: Floats
+    price: Floats
+    n_items: int
+    next_gain: float
+    expected_now: float
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def expected_after(self) -> float:
+        """The same once all answers are in."""
+        return self.expected_now + float(self.gain.sum()) / self.n_items
+
+
+def choose(
+    team: Any,
+    X: Any,
+    budget: float,
+    *,
+    people: Sequence[str] | None = None,
+    price: float | Mapping[str, float] = 1.0,
+    cost: ArrayLike | None = None,
+    least_gain: float = 0.0,
+) -> Plan:
+    """Whom to ask about which items next: the most expected gain per price, within a budget.
+
+    One question per item: whether a second answer is worth having depends on the first. Choose again once the answers
+    are in, and stop when nothing is chosen.
+
+    Parameters
+    ----------
+    team : ProbabilityLabelCombiner
+        A fitted team.
+    X : Observations, data frame or array
+        What is known so far. Nobody is asked again what he has answered.
+    budget : float
+        The most that all questions together may cost.
+    people : sequence of str, optional
+        Who can be asked; those the team knows by default. A name that it does not know answers as the crowd does.
+    price : float or mapping of names to floats
+        What an answer costs; 1 for those whom a mapping does not name.
+    cost : array of shape (n_decisions, n_classes), optional
+        ``cost[d, j]`` is what decision d costs where j is true; being wrong costs 1 by default.
+    least_gain : float
+        A question is asked only if it gains more than this per unit of its price: what being right is worth.
+
+    Examples
+    --------
+    >>> from twoheads import recommended
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
+    >>> team = recommended().fit(X, [0, 1, 0, 1] * 5)
+    >>> plan = choose(team, [[-1, 0.99, 0.01], [-1, 0.55, 0.45], [-1, 0.8, 0.2]], budget=2)
+    >>> plan.item.tolist(), plan.annotator
+    ([1, 2], ['human', 'human'])
+    """
+    limit, least = as_number(budget, "budget"), as_number(least_gain, "least_gain")
+    outlook = Outlook.of(team, X, as_worth(cost, team))
+    names = as_people(people, outlook.team.annotators_)
+    groups = Groups.of(names, as_prices(price, names), outlook)
+    value = outlook.belief if outlook.worth is None else outlook.worth @ outlook.belief
+    row, group = _worth_a_look(outlook, groups, limit)
+    gain = outlook.gains(row, groups.place[group])
+    ratio = gain / groups.price[group]
+    order = np.lexsort((row, -ratio))
+    order = order[ratio[order] > least]
+    order = order[np.sort(np.unique(row[order], return_index=True)[1])]  # of each item, its best question
+    bought, next_gain = _within(groups.price[group[order]], ratio[order], limit)
+    order = order[bought]
+    row, group = row[order], group[order]
+    return Plan(
+        row,
+        outlook.seen.items[row],
+        groups.members_for(row, group),
+        gain[order],
+        groups.price[group],
+        len(outlook.seen),
+        next_gain,
+        float(value[outlook.choice, np.arange(len(outlook.seen))].mean()),
+    )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """People who can be asked; those of one matrix and one price are looked at once.
+
+    names     of everyone
+    of        (n_names,) the group of each
+    place     (n_groups,) whose matrix it has
+    price     (n_groups,)
+    answered  item and name (its position) of each answer that one of them has given
+    """
+
+    names: list[str]
+    of_name: Codes
+    place: Codes
+    price: Floats
+    answered: tuple[Codes, Codes]
+
+    @classmethod
+    def of(cls, names: list[str], prices: Floats, outlook: Outlook) -> Groups:
+        """The groups of people who can be asked."""
+        place = outlook.places(names)
+        known, same = np.unique(place, return_inverse=True)
+        matrix = np.unique(outlook.given_true[known].reshape(len(known), -1), axis=0, return_inverse=True)[1].ravel()
+        kind = np.column_stack([matrix[same], prices])
+        _, first, group = np.unique(kind, axis=0, return_index=True, return_inverse=True)
+        at = {name: number for number, name in enumerate(names)}
+        number = np.array([at.get(name, -1) for name in outlook.seen.annotators], dtype=np.intp)
+        item, who = outlook.answered()
+        ours = number[who] >= 0
+        return cls(names, group.ravel(), place[first], prices[first], (item[ours], number[who[ours]]))
+
+    def taken(self, rows: slice) -> NDArray[np.bool_]:
+        """Whether everyone of a group has answered an item, (n_groups, n_rows)."""
+        item, name = self.answered
+        here = (item >= rows.start) & (item < rows.stop)
+        shape = len(self.place), rows.stop - rows.start
+        cell = self.of_name[name[here]] * shape[1] + item[here] - rows.start
+        count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+        return np.asarray(count >= np.bincount(self.of_name)[:, None])
+
+    def members_for(self, row: Codes, group: Codes) -> list[str]:
+        """Someone of the group for each question, in turn, who has not answered it yet."""
+        members = [np.flatnonzero(self.of_name == each).tolist() for each in range(len(self.place))]
+        turn = [0] * len(members)
+        done = set(zip(*(part.tolist() for part in self.answered), strict=True))
+        asked = []
+        for item, each in zip(row.tolist(), group.tolist(), strict=True):
+            while (item, members[each][turn[each] % len(members[each])]) in done:
+                turn[each] += 1
+            asked.append(self.names[members[each][turn[each] % len(members[each])]])
+            turn[each] += 1
+        return asked
+
+
+def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
+    """Items and groups that are to be looked at closely, from a quick look at all of them."""
+    given = np.moveaxis(outlook.given_true[groups.place], 0, 2)[..., None]
+    n_items, n_groups = len(outlook.seen), len(groups.place)
+    n_close = min(CLOSELY, n_groups)
+    step = max(1, _QUICK_NUMBERS // n_groups)
+
+    def look(start: int) -> tuple[Codes, Floats]:
+        rows = slice(start, min(start + step, n_items))
+        ratio = coherent_gains(outlook.belief[:, rows], given, outlook.worth)
+        ratio /= groups.price[:, None]
+        ratio[groups.taken(rows)] = -np.inf
+        close = np.argpartition(-ratio, n_close - 1, axis=0)[:n_close]
+        return close, np.take_along_axis(ratio, close, axis=0)
+
+    parts = list(map_blocks(look, range(0, n_items, step)))
+    close, ratio = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+    n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
+    rows = np.sort(np.argpartition(-ratio.max(axis=0), n_looked - 1)[:n_looked])
+    can_be_asked = ratio[:, rows] > -np.inf
+    at, of_row = np.nonzero(can_be_asked)
+    return rows[of_row], close[at, rows[of_row]]
+
+
+def _within(price: Floats, ratio: Floats, budget: float) -> tuple[Codes, float]:
+    """Which questions, the best first, the budget pays for; and the gain per price of the best it does not."""
+    bought, left, next_gain = [], budget * (1 + 1e-12), 0.0
+    for at, each in enumerate(price.tolist()):
+        if each <= left:
+            bought.append(at)
+            left -= each
+        elif not next_gain:
+            next_gain = float(ratio[at])
+    return np.array(bought, dtype=np.intp), next_gain
+
+
+def as_number(value: float, name: str) -> float:
+    """A finite number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise InvalidParameter(f"{name} must be a number that is not negative; it is {value!r}.")
+    return float(value)
+
+
+def as_people(people: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    """Names of those who can be asked, each once."""
+    if isinstance(people, str):
+        raise InvalidParameter(f"people must be several names; it is {people!r}. Give a list: [{people!r}].")
+    names = list(dict.fromkeys(map(str, known if people is None else people)))
+    if not names:
+        raise InvalidParameter("people must name at least one person; it names none.")
+    return names
+
+
+def as_prices(price: float | Mapping[str, float], names: Sequence[str]) -> Floats:
+    """What an answer of each person costs, (n_names,)."""
+    if not isinstance(price, Mapping):
+        return np.full(len(names), _positive(price, "price"))
+    unknown = [name for name in price if str(name) not in names]
+    if unknown:
+        raise InvalidParameter(
+            f"price must name people who can be asked; {unknown[0]!r} is none of them ({len(unknown)} of {len(price)} "
+            f"names are off). They are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+        )
+    given = {str(name): _positive(value, f"the price of {name!r}") for name, value in price.items()}
+    return np.array([given.get(name, 1.0) for name in names])
+
+
+def _positive(value: float, name: str) -> float:
+    number = as_number(value, name)
+    if number == 0:
+        raise InvalidParameter(f"{name} must be positive; it is 0.")
+    return number

@@ -1,0 +1,268 @@
+"""What asking would have bought: accuracy against cost on items whose truth and answers are known."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import Answers, pack_answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.asking import coherent_gains
+from twoheads.labels import encode_labels
+from twoheads.observations import Observations
+from twoheads.policy.asking import Outlook, as_team
+from twoheads.policy.choosing import CLOSELY, as_number, as_prices
+
+#: Matrices of so many pairs of item and person are written down at a time.
+_PAIRS = 8192
+
+
+@dataclass(frozen=True)
+class AskingCurve:
+    """Accuracy against cost.
+
+    Attributes
+    ----------
+    cost, accuracy : ndarray of shape (n_answers + 1,)
+        What was spent, and the accuracy over all items then: first before anyone is asked, then after each answer.
+    expected : ndarray of shape (n_answers + 1,) or None
+        The accuracy that expected gains promise, from the same start; of the policy that computes them only.
+    """
+
+    cost: Floats
+    accuracy: Floats
+    expected: Floats | None = None
+
+    def at(self, cost: float) -> float:
+        """The accuracy that a budget buys."""
+        return float(self.accuracy[np.searchsorted(self.cost, cost * (1 + 1e-12), side="right") - 1])
+
+    def cost_of(self, accuracy: float) -> float:
+        """The least cost at which an accuracy is reached; infinite where it never is."""
+        reached = np.flatnonzero(self.accuracy >= accuracy)
+        return float(self.cost[reached[0]]) if len(reached) else np.inf
+
+
+def simulate_asking(
+    team: Any,
+    X: Any,
+    y: Any,
+    *,
+    price: float | Mapping[str, float] = 1.0,
+    budget: float | None = None,
+    random_state: int | None = 0,
+) -> dict[str, AskingCurve]:
+    """Ask for the answers in ``X`` one after another, by several policies, and see what each buys.
+
+    Parameters
+    ----------
+    team : ProbabilityLabelCombiner
+        A team fitted on other items.
+    X : Observations, data frame or array
+        What each person would answer if asked: nobody has been, at the start.
+    y : array of shape (n_items,)
+        The truth.
+    price : float or mapping of names to floats
+        What an answer costs; 1 for those whom a mapping does not name.
+    budget : float, optional
+        Where the curves end; by default what one answer per item costs on average.
+    random_state : int, optional
+        Seed of what is drawn: who is asked, and the random policy's items.
+
+    Returns
+    -------
+    dict of AskingCurve
+        - ``"expected_gain"``: the most expected gain per price first, as `choose` with a budget of one question at a
+          time; it stops where no answer is expected to gain anything
+        - ``"nobody"`` and ``"everyone"``: one point each, whatever the budget
+        - ``"random"``: a random person about a random item
+        - ``"least_sure"``: a random person about the item that the model is least sure of; second answers once every
+          item has one
+        - ``"threshold"``: the same items, but a person's answer replaces the model's label: deferral below a threshold
+          on the model's confidence, each cost being a threshold
+
+    Examples
+    --------
+    >>> from twoheads import recommended
+    >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
+    >>> curves = simulate_asking(recommended().fit(X, [0, 1, 0, 1] * 5), X, [0, 1, 0, 1] * 5)
+    >>> curves["nobody"].accuracy.tolist(), curves["expected_gain"].cost_of(1.0)
+    ([0.75], 5.0)
+    """
+    pool = _Pool.of(team, X, y, price)
+    limit = pool.mean_price() * len(pool.truth) if budget is None else as_number(budget, "budget")
+    rng = np.random.default_rng(random_state)
+    shuffled = rng.permutation(len(pool.item))
+    sure = pool.model_confidence()[pool.item[shuffled]]
+    sure_last = shuffled[np.lexsort((sure, _rank(pool.item[shuffled])))]
+    first = sure_last[_rank(pool.item[sure_last]) == 0]
+    start = pool.outlook.choice == pool.truth
+    return {
+        "expected_gain": _ask_for_gain(pool, start, limit),
+        "nobody": AskingCurve(np.zeros(1), np.array([start.mean()])),
+        "everyone": AskingCurve(np.array([pool.price.sum()]), np.array([pool.right_with_all().mean()])),
+        "random": _ask_in_order(pool, start, shuffled, limit),
+        "least_sure": _ask_in_order(pool, start, sure_last, limit),
+        "threshold": _curve(start, pool.item[first], pool.deferred(first), pool.price[first], limit),
+    }
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Answers that can be had, and the outlook before any of them.
+
+    item, column, price  (n_answers,) whose item, which column of S as the team numbers them, at what price
+    """
+
+    outlook: Outlook
+    truth: Codes
+    item: Codes
+    column: Codes
+    price: Floats
+
+    @classmethod
+    def of(cls, team: Any, X: Any, y: Any, price: float | Mapping[str, float]) -> _Pool:
+        seen: Observations = as_team(team)._observations(X)
+        truth = encode_labels(y, seen.classes, argument="y")
+        if len(truth) != len(seen) or (truth == MISSING).any():
+            raise InvalidObservations(
+                f"y must hold the truth of every item; it has {len(truth)} entries, {int((truth == MISSING).sum())} of "
+                f"them missing, for {len(seen)} items. Leave the others out."
+            )
+        asked = Outlook.of(team, seen)
+        item, who = asked.answered()
+        label = seen.answers.column[seen.answers.column != MISSING] % seen.n_classes
+        place = asked.places(list(seen.annotators))
+        nobody = replace(seen, answers=Answers(np.full(len(seen), MISSING)), annotators=asked.team.annotators_)
+        prices = as_prices(price, seen.annotators)
+        column = place[who] * seen.n_classes + label
+        return cls(Outlook.of(team, nobody), truth, item, column, prices[who])
+
+    def mean_price(self) -> float:
+        return float(self.price.mean()) if len(self.price) else 1.0
+
+    def model_confidence(self) -> Floats:
+        """The model's largest probability of each item, as it was given."""
+        seen = self.outlook.seen
+        return np.asarray(seen.block(slice(0, len(seen))).log_proba.max(axis=0))
+
+    def known(self, some: Codes) -> Outlook:
+        """The outlook once some answers (their positions) are in, on the items that have any of them."""
+        rows, item = np.unique(self.item[some], return_inverse=True)
+        answers = pack_answers(item, self.column[some], len(rows))
+        return Outlook.of(self.outlook.team, replace(self.outlook.seen.take(rows), answers=answers))
+
+    def right_with_all(self) -> Any:
+        right = self.outlook.choice == self.truth
+        if len(self.item):
+            rows = np.unique(self.item)
+            right[rows] = self.known(np.arange(len(self.item))).choice == self.truth[rows]
+        return right
+
+    def deferred(self, some: Codes) -> Any:
+        """Whether each of some answers is right by itself."""
+        return self.column[some] % len(self.outlook.posterior) == self.truth[self.item[some]]
+
+
+def _rank(item: Codes) -> Codes:
+    """How many of the entries before it have the same item, (n,)."""
+    order = np.argsort(item, kind="stable")
+    place = np.arange(len(item))
+    first = np.concatenate([[True], item[order][1:] != item[order][:-1]]) if len(item) else np.empty(0, dtype=bool)
+    rank = np.empty(len(item), dtype=np.intp)
+    rank[order] = place - np.maximum.accumulate(np.where(first, place, 0)) if len(item) else place
+    return rank
+
+
+def _ask_in_order(pool: _Pool, start: Any, order: Codes, budget: float) -> AskingCurve:
+    """The curve of answers that come in a given order."""
+    order = order[np.cumsum(pool.price[order]) <= budget * (1 + 1e-12)]
+    item, rank = pool.item[order], _rank(pool.item[order])
+    right = np.empty(len(order), dtype=bool)
+    for turn in range(int(rank.max(initial=-1)) + 1):
+        now = np.flatnonzero(rank == turn)
+        so_far = np.flatnonzero((rank <= turn) & np.isin(item, item[now]))
+        outlook = pool.known(order[so_far])
+        rows = np.unique(item[so_far])
+        right[now] = outlook.choice[np.searchsorted(rows, item[now])] == pool.truth[item[now]]
+    return _curve(start, item, right, pool.price[order], budget)
+
+
+def _ask_for_gain(pool: _Pool, start: Any, budget: float) -> AskingCurve:
+    """The curve of the most gain per price first.
+
+    What an item has to offer depends on its own answers alone: so that all items' questions are worked out round by
+    round, and then asked in the order of what they promise at the time.
+    """
+    left = np.ones(len(pool.item), dtype=bool)
+    had = np.empty(0, dtype=np.intp)
+    questions: list[list[tuple[float, float, float, bool]]] = [[] for _ in pool.truth]
+    rows, outlook = np.arange(len(pool.truth)), pool.outlook
+    while len(rows):
+        answer, gain = _best_answers(pool, outlook, rows, left)
+        worthwhile = gain > 0
+        rows, answer, gain = rows[worthwhile], answer[worthwhile], gain[worthwhile]
+        if not len(rows):
+            break
+        left[answer] = False
+        had = np.concatenate([had[np.isin(pool.item[had], rows)], answer])
+        outlook = pool.known(had)
+        right = outlook.choice == pool.truth[rows]
+        for row, gained, price, good in zip(rows.tolist(), gain, pool.price[answer], right, strict=True):
+            questions[row].append((float(gained), float(price), float(gained / price), bool(good)))
+    waiting = [(-each[0][2], row, 0) for row, each in enumerate(questions) if each]
+    heapq.heapify(waiting)
+    item, turn, spent = [], [], 0.0
+    while waiting and spent <= budget:
+        _, row, at = heapq.heappop(waiting)
+        item.append(row)
+        turn.append(at)
+        spent += questions[row][at][1]
+        if at + 1 < len(questions[row]):
+            heapq.heappush(waiting, (-questions[row][at + 1][2], row, at + 1))
+    asked = [questions[row][at] for row, at in zip(item, turn, strict=True)]
+    gains, prices, rights = (np.array([each[part] for each in asked]) for part in (0, 1, 3))
+    return _curve(start, np.array(item, dtype=np.intp), rights.astype(bool), prices, budget, gains)
+
+
+def _best_answers(pool: _Pool, outlook: Outlook, rows: Codes, left: Any) -> tuple[Codes, Floats]:
+    """Of each item the answer (its position) that promises most per price, and its gain; 0 where none is left."""
+    at = np.full(len(pool.truth), MISSING)
+    at[rows] = np.arange(len(rows))
+    pair = np.flatnonzero(left & (at[pool.item] != MISSING))
+    place = pool.column[pair] // len(outlook.posterior)
+    own = at[pool.item[pair]]
+    quick = np.empty(len(pair))
+    for begin in range(0, len(pair), _PAIRS):
+        some = slice(begin, begin + _PAIRS)
+        given = np.ascontiguousarray(np.moveaxis(outlook.given_true[place[some]], 0, 2))
+        quick[some] = coherent_gains(outlook.belief[:, own[some]], given) / pool.price[pair[some]]
+    order = np.lexsort((-quick, own))
+    close = order[_rank(own[order]) < CLOSELY]
+    gain = outlook.gains(own[close], place[close])
+    ratio = gain / pool.price[pair[close]]
+    best = np.lexsort((-ratio, own[close]))
+    best = best[_rank(own[close][best]) == 0]
+    answer, gained = np.zeros(len(rows), dtype=np.intp), np.zeros(len(rows))
+    answer[own[close[best]]], gained[own[close[best]]] = pair[close[best]], gain[best]
+    return answer, gained
+
+
+def _curve(
+    start: Any, item: Codes, right: Any, price: Floats, budget: float, gains: Floats | None = None
+) -> AskingCurve:
+    """The curve of answers to items, in order, with whether the item is right after each."""
+    rank, before = _rank(item), np.empty(len(item), dtype=bool)
+    order = np.lexsort((rank, item))
+    before[order[1:]] = right[order[:-1]]
+    before[rank == 0] = start[item[rank == 0]]
+    cost = np.concatenate([[0.0], np.cumsum(price)])
+    accuracy = start.mean() + np.concatenate([[0.0], np.cumsum(right * 1.0 - before)]) / len(start)
+    expected = None if gains is None else start.mean() + np.concatenate([[0.0], np.cumsum(gains)]) / len(start)
+    within = cost <= budget * (1 + 1e-12)
+    return AskingCurve(cost[within], accuracy[within], None if expected is None else expected[within])
