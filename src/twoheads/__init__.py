@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         TwoheadsError,
     )
     from twoheads.observations import Observations, as_observations
+    from twoheads.policy import AskingCurve, Plan, choose, expected_gain, simulate_asking
 
 # Where each public name lives. It is imported when first asked for: `import twoheads` itself costs nothing.
 _HOMES = {
@@ -82,10 +83,12 @@ _HOMES = {
         "TwoheadsError",
     ),
     "observations": ("Observations", "as_observations"),
+    "policy": ("AskingCurve", "Plan", "choose", "expected_gain", "simulate_asking"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AskingCurve",
     "Calibrator",
     "CannotWrite",
     "Confusion",
@@ -107,15 +110,19 @@ __all__ = [
     "NoRoom",
     "Observations",
     "OneCoinConfusion",
+    "Plan",
     "ProbabilityLabelCombiner",
     "Record",
     "TemperatureScaling",
     "TwoheadsError",
     "VectorScaling",
     "as_observations",
+    "choose",
+    "expected_gain",
     "load",
     "paper_2021",
     "recommended",
+    "simulate_asking",
 ]
 
 

@@ -63,7 +63,8 @@ def present_belief(team: ProbabilityLabelCombiner, block: Block, posterior: Floa
     posterior  (n_classes, n_items) of the block
     """
     assert block.answers is not None
-    unanswered = np.flatnonzero(block.answers.per_item() == 0)
+    n_said = block.answers.per_item() + (0 if block.unsure is None else block.unsure.per_item())
+    unanswered = np.flatnonzero(n_said == 0)
     belief = posterior.copy()
     if len(unanswered):
         theta = getattr(team, "answer_log_temperature_", 0.0)  # a team of an older file has none

@@ -7,8 +7,10 @@ all that fitting and predicting needs is ``S @ log_given_true`` and ``S.T @ resp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -111,11 +113,19 @@ def with_answer(answers: Answers, column: Codes) -> Answers:
     """The same answers and one more for each item, after its own."""
     if not answers.per_item().any():
         return Answers(column)
-    there = answers.column != MISSING
-    both = np.concatenate([answers.column[there], column])
-    of_item = np.concatenate([item_of_answers(answers)[there], np.arange(len(answers))])
     start = np.concatenate([[0], np.cumsum(answers.per_item() + 1)])
-    return Answers(both[np.argsort(of_item, kind="stable")], start)
+    return Answers(_one_more(answers, answers.column, column), start)
+
+
+def with_value(answers: Answers, values: Floats) -> Floats:
+    """A number per entry of ``answers.column``, in the order of `with_answer`: NaN for the new ones."""
+    return np.asarray(_one_more(answers, values, np.full(len(answers), np.nan)))
+
+
+def _one_more(answers: Answers, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    there = answers.column != MISSING
+    item = np.concatenate([item_of_answers(answers)[there], np.arange(len(answers))])
+    return np.concatenate([old[there], new])[np.argsort(item, kind="stable")]
 
 
 def permute_classes(answers: Answers, place: Codes) -> Answers:

@@ -5,8 +5,8 @@
 with b the present belief, q(y | h) the posterior once h is known, U the worth of each decision under each truth (the
 identity where being right is all that counts) and d0 the present decision. It is never negative.
 
-Before anyone has answered, b is ``softmax(e^-theta log m)``, m calibrated and theta fitted to people's answers: how often
-they agree with the model can be seen without any truth.
+Before anyone has answered, b is ``softmax(e^-theta log m)``, m calibrated and theta fitted to people's answers: how
+often they agree with the model can be seen without any truth.
 """
 
 from __future__ import annotations

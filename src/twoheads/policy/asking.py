@@ -13,7 +13,7 @@ from twoheads.combination.forecast import present_belief
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.local import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.answers import item_of_answers, with_answer
+from twoheads.kernels.answers import item_of_answers, with_answer, with_value
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.asking import gains
 from twoheads.kernels.simplex import normalise_exp
@@ -25,8 +25,8 @@ def expected_gain(team: Any, X: Any, *, person: str | None = None, cost: ArrayLi
 
     .. math:: \sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
 
-    with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior once the answer is h, and
-    b what it believes now. An answer that changes no choice gains nothing; the gain is never negative.
+    with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior once the answer is h,
+    and b what it believes now. An answer that changes no choice gains nothing; the gain is never negative.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def expected_gain(team: Any, X: Any, *, person: str | None = None, cost: ArrayLi
     >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
     >>> team = recommended().fit(X, [0, 1, 0, 1] * 5)
     >>> expected_gain(team, [[-1, 0.55, 0.45], [-1, 0.99, 0.01]]).round(2).tolist()
-    [0.35, 0.01]
+    [0.42, 0.02]
     """
     outlook = Outlook.of(team, X, as_worth(cost, team))
     place = outlook.places([person])[0] if person is not None else outlook.crowd
@@ -132,15 +132,17 @@ class Outlook:
         some = self.seen.take(rows)
         block = self.team._block(some, slice(0, len(rows)))
         assert block.answers is not None
-        return normalise_exp(self.team.log_joint(replace(block, answers=with_answer(block.answers, column.ravel()))))
+        confidence = None if block.confidence is None else with_value(block.answers, block.confidence)
+        more = replace(block, answers=with_answer(block.answers, column.ravel()), confidence=confidence)
+        return normalise_exp(self.team.log_joint(more))
 
 
 def as_team(team: Any) -> ProbabilityLabelCombiner:
     """A fitted team that foretells answers."""
     if not isinstance(team, ProbabilityLabelCombiner):
         raise InvalidParameter(
-            f"team must be a ProbabilityLabelCombiner, as recommended() gives; it is a {type(team).__name__}, which does "
-            "not tell what people will answer."
+            f"team must be a ProbabilityLabelCombiner, as recommended() gives; it is a {type(team).__name__}, which "
+            "does not tell what people will answer."
         )
     check_is_fitted(team)
     return team

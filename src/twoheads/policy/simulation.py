@@ -92,7 +92,7 @@ def simulate_asking(
     >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
     >>> curves = simulate_asking(recommended().fit(X, [0, 1, 0, 1] * 5), X, [0, 1, 0, 1] * 5)
     >>> curves["nobody"].accuracy.tolist(), curves["expected_gain"].cost_of(1.0)
-    ([0.75], 5.0)
+    ([0.75], 15.0)
     """
     pool = _Pool.of(team, X, y, price)
     limit = pool.mean_price() * len(pool.truth) if budget is None else as_number(budget, "budget")
@@ -138,7 +138,8 @@ class _Pool:
         item, who = asked.answered()
         label = seen.answers.column[seen.answers.column != MISSING] % seen.n_classes
         place = asked.places(list(seen.annotators))
-        nobody = replace(seen, answers=Answers(np.full(len(seen), MISSING)), annotators=asked.team.annotators_)
+        none = Answers(np.full(len(seen), MISSING))
+        nobody = replace(seen, answers=none, annotators=asked.team.annotators_, unsure=None, confidence=None)
         prices = as_prices(price, seen.annotators)
         column = place[who] * seen.n_classes + label
         return cls(Outlook.of(team, nobody), truth, item, column, prices[who])
