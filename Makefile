@@ -4,10 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all browser check bench format clean
+.PHONY: demo examples test test-all browser check bench format clean
 
 demo: $(VENV)/ready
 	$(BIN)/twoheads demo demo
+
+examples: $(VENV)/ready
+	$(BIN)/python examples/label_sets.py
 
 test: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2

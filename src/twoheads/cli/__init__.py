@@ -1,4 +1,4 @@
-"""The command line: ``twoheads demo``, ``fit``, ``combine``, ``evaluate``, ``report``, ``show``, ``study``."""
+"""The command line: ``twoheads demo``, ``fit``, ``combine``, ``evaluate``, ``report``, ``ask``, ``show``, ``study``."""
 
 from __future__ import annotations
 

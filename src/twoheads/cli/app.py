@@ -13,6 +13,7 @@ import typer
 import twoheads as th
 from twoheads import tables
 from twoheads.cli import say
+from twoheads.cli.asking import people_of, prices_of, say_plan, write_plan
 from twoheads.cli.demo import run_demo
 from twoheads.cli.judging import held_out, judge, labelled_hashes
 from twoheads.cli.options import (
@@ -265,6 +266,52 @@ def report(
 
 
 @app.command()
+def ask(
+    team: Team,
+    budget: Annotated[float, typer.Option("--budget", help="The most that all questions together may cost.")],
+    table: Table = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV, Parquet or JSON lines; CSV to stdout by default.")
+    ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option("--people", help="Who can be asked; those the team knows by default.", metavar="A,B,..."),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option("--price", help="What an answer costs: NAME=2.5, repeatedly, or one number.", metavar="PRICE"),
+    ] = None,
+    answers: Answers = None,
+    model: Model = None,
+    item: Item = None,
+    human: Human = None,
+    annotator: Annotator = None,
+    model_columns: Columns = None,
+    model_scale: Scale = None,
+) -> None:
+    """Say who should look at what next: the questions that are expected to set most labels right for their price.
+
+    The table is as for combine; it need not have any answers yet, and nobody is asked again what he has answered.
+
+    Example:  twoheads ask team.json today.csv --budget 200 -o questions.csv
+    """
+    from twoheads.policy import choose
+
+    fitted = read_team(team)
+    given = _given(item=item, human=human, annotator=annotator, model_columns=model_columns, model_scale=model_scale)
+    scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted, need_people=False)
+    if output is not None:
+        may_write(output, team, table, answers, model)
+    seen, _ = scanned.read(truth=False)
+    _notes(scanned)
+    plan = choose(fitted, seen, budget, people=people_of(people), price=prices_of(price or ["1"]))
+    write_plan(plan, scanned, output)
+    say_plan(plan, budget)
+    if output is not None:
+        say.words(f"The questions are in {output}.")
+
+
+@app.command()
 def show(team: Team, json: Json = False) -> None:
     """What a team has learnt, in words and numbers.
 
@@ -305,14 +352,21 @@ def study(
 
 
 def _scan(
-    table: Path | None, answers: Path | None, model: Path | None, columns: dict[str, Any], team: Any = None
+    table: Path | None,
+    answers: Path | None,
+    model: Path | None,
+    columns: dict[str, Any],
+    team: Any = None,
+    *,
+    need_people: bool = True,
 ) -> tables.Table:
     if table is None and answers is None and model is None:
         raise InvalidObservations("Give a TABLE, or --answers and --model.")
     if team is not None:
         columns = columns | {"classes": team.classes_}
     scanned = tables.scan(table, answers=answers, model=model, **columns)
-    scanned.need_people()
+    if need_people:
+        scanned.need_people()
     return scanned
 
 
