@@ -40,7 +40,7 @@ def made(tmp_path, capsys):
 
 
 def test_questions_go_to_stdout_best_first_and_words_to_stderr(made, capsys):
-    assert run(["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "7"]) == 0
+    assert run(["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "7", "-o", "-"]) == 0
     said = capsys.readouterr()
     rows = list(csv.DictReader(io.StringIO(said.out)))
     assert list(rows[0]) == ["item", "annotator", "expected_gain", "price"]

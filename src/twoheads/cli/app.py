@@ -267,11 +267,13 @@ def report(
 
 @app.command()
 def ask(
+    context: typer.Context,
     team: Team,
     budget: Annotated[float, typer.Option("--budget", help="The most that all questions together may cost.")],
     table: Table = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="CSV, Parquet or JSON lines; CSV to stdout by default.")
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, Parquet or JSON lines; - is CSV to stdout."),
     ] = None,
     people: Annotated[
         str | None,
@@ -288,6 +290,8 @@ def ask(
     annotator: Annotator = None,
     model_columns: Columns = None,
     model_scale: Scale = None,
+    unsure: Unsure = None,
+    normalise: Normalise = None,
 ) -> None:
     """Say who should look at what next: the questions that are expected to set most labels right for their price.
 
@@ -298,8 +302,9 @@ def ask(
     from twoheads.policy import choose
 
     fitted = read_team(team)
-    given = _given(item=item, human=human, annotator=annotator, model_columns=model_columns, model_scale=model_scale)
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, given, truth=False), fitted, need_people=False)
+    columns = _as_at_fit(fitted, _given(context), truth=False)
+    scanned = _scan(table, answers, model, columns, fitted, need_people=False)
+    output = None if output is None or str(output) == "-" else output
     if output is not None:
         may_write(output, team, table, answers, model)
     seen, _ = scanned.read(truth=False)
