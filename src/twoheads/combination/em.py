@@ -14,11 +14,12 @@ from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import added, map_blocks, mapped, sum_blocks
-from twoheads.kernels.answers import as_crowd, design_effect, soft_counts
+from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
 from twoheads.kernels.posterior import responsibilities
+from twoheads.kernels.simplex import FLOOR
 
 #: How much answers on one item are taken to resemble each other inside EM. The whole correction there ruins the
 #: intervals of people's accuracies.
@@ -27,10 +28,11 @@ EM_CORRELATION = 0.1
 
 @dataclass(frozen=True)
 class Progress:
-    """How EM went: the log posterior at each iteration, and whether it settled."""
+    """How EM went: the log posterior at each iteration, whether it settled, and how common it found the classes."""
 
     objective: Floats
     converged: bool
+    prevalence: Floats
 
 
 def expectation_maximisation(
@@ -45,6 +47,8 @@ def expectation_maximisation(
     tol: float,
     correlation: float = 0.0,
     hold_calibrator: bool = False,
+    log_prior: Floats | None = None,
+    learn_prior: bool = False,
 ) -> Progress:
     """Better the started parts, in place, until the log posterior gains less than ``tol`` per item.
 
@@ -52,7 +56,8 @@ def expectation_maximisation(
     the blocks and its step one of Newton's, halved should the log posterior ever fall; else the calibrator is fitted
     anew.
     With ``hold_calibrator`` it stays as it is. Several answers on an item count for less by the design effect of
-    ``correlation``; at 0 this is Dawid and Skene's.
+    ``correlation``; at 0 this is Dawid and Skene's. Items that no model has seen have the prior ``log_prior``, which is
+    learnt from all items if ``learn_prior``.
     """
     parts = mapped(lambda block: replace(block, weight=_weight(block, unlabelled_weight)), blocks)
     (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
@@ -62,8 +67,9 @@ def expectation_maximisation(
     path: list[float] = []
     earlier = copy(calibrator)
     settled = False
+    prevalence = np.full(0, 0.0)
     while not settled and len(path) < max_iter:
-        people = People(confusion.log_table(), manner, n_annotators, correlation)
+        people = People(confusion.log_table(), manner, n_annotators, correlation, log_prior)
         value, counts, maximise = one_pass(parts, people, calibrator)
         objective = value + confusion.log_prior() + calibrator.log_prior()
         fell = bool(path) and objective < path[-1] - 1e-12 * abs(path[-1])
@@ -75,6 +81,9 @@ def expectation_maximisation(
         confusion.fit_counts(counts[0], overlap, crowd_counts=counts[1])
         if manner is not None:
             manner.fit_counts(counts[2])
+        prevalence = counts[3] / counts[3].sum()
+        if learn_prior:
+            log_prior = log_prevalence(prevalence)
         if not hold_calibrator:
             maximise()
     if not settled:
@@ -83,7 +92,32 @@ def expectation_maximisation(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return Progress(np.array(path), settled)
+    return Progress(np.array(path), settled, prevalence)
+
+
+def log_prevalence(prevalence: Floats) -> Floats:
+    """Log of how common classes are, with the floor of a model's probabilities."""
+    return np.asarray(np.log(np.maximum(prevalence, FLOOR)))
+
+
+def start_from_votes(blocks: Sequence[Block], confusion: Confusion, *, n_annotators: int, correlation: float) -> Floats:
+    """Start ``confusion`` from what the votes on each item say, as Dawid and Skene do; returns the classes' shares.
+
+    For where no model has seen any item, and several people have.
+    """
+
+    def kernel(block: Block) -> Counts:
+        assert block.answers is not None
+        n_classes = len(block.log_proba)
+        votes = vote_shares(block.answers, n_classes)
+        if block.weight is not None:
+            votes *= block.weight
+        people = People(np.empty((0, n_classes)), None, n_annotators, correlation, None)
+        return people.counts(block, votes)
+
+    persons, crowd, _, total = sum_blocks(kernel, blocks)
+    confusion.fit_counts(persons, crowd_counts=crowd)
+    return np.asarray(total / total.sum())
 
 
 def overlap_of(blocks: Sequence[Block]) -> Floats:
@@ -104,32 +138,40 @@ class People:
     manner: Manner | None
     n_annotators: int
     correlation: float
+    log_prior: Floats | None
 
-    def counts(self, block: Block, share: Floats) -> tuple[Floats, Floats, Floats]:
-        """Soft counts of each person, of all (several answers on an item count for less), and of ways to answer.
+    def counts(self, block: Block, share: Floats) -> Counts:
+        """Soft counts of each person, of all (answers on one item count for less), of ways to answer, and of classes.
 
         share    (n_classes, n_items) how likely each class is true, times the items' weights
-        returns  (n_annotators, n_classes, n_classes), (n_classes, n_classes), (n_ways, n_classes)
+        returns  (n_annotators, n_classes, n_classes), (n_classes, n_classes), (n_ways, n_classes), (n_classes,)
         """
         assert block.answers is not None
         answers, n_classes = block.answers, len(share)
         counts = soft_counts(answers, share, self.n_annotators * n_classes)
         counts = counts.reshape(self.n_annotators, n_classes, n_classes)
         ways = np.empty(0) if self.manner is None else self.manner.counts(block, share)
-        if answers.start is None or not self.correlation:
-            return counts, counts.sum(axis=0), ways
-        share = share / design_effect(answers, self.correlation)
-        return counts, soft_counts(as_crowd(answers, n_classes), share, n_classes), ways
+        crowd, total = counts.sum(axis=0), share.sum(axis=1)
+        if answers.start is not None and self.correlation:
+            share = share / design_effect(answers, self.correlation)
+            crowd = soft_counts(as_crowd(answers, n_classes), share, n_classes)
+        return counts, crowd, ways, total
+
+    def prior(self, block: Block, calibrated: Floats) -> Floats:
+        """The calibrated log-probabilities, with the prior of the classes where no model has seen the item."""
+        if self.log_prior is None or block.no_model is None:
+            return calibrated
+        return np.where(block.no_model, self.log_prior[:, None], calibrated)
 
 
-Counts = tuple[Floats, Floats, Floats]
+Counts = tuple[Floats, Floats, Floats, Floats]
 Pass = tuple[float, Counts, Callable[[], object]]
 
 
 def _e_step(block: Block, people: People, calibrator: Calibrator) -> tuple[float, Counts, Floats, Floats]:
     """The block's log-likelihood, its counts, responsibilities times weights, and what the calibrator said."""
     assert block.answers is not None
-    calibrated = calibrator.calibrate(block.log_proba)
+    calibrated = people.prior(block, calibrator.calibrate(block.log_proba))
     manner = None if people.manner is None else people.manner.log_likelihood(block)
     share, log_likelihood = responsibilities(
         calibrated, block.answers, people.table, block.true_label, people.correlation, manner
@@ -145,8 +187,8 @@ def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator
         value, counts, share, calibrated = _e_step(block, people, calibrator)
         return value, *counts, *calibrator.em_sums(block.log_proba, calibrated, share)
 
-    value, persons, crowd, ways, *sums = sum_blocks(kernel, parts)
-    return float(value), (persons, crowd, ways), lambda: calibrator.em_step(tuple(sums))
+    value, persons, crowd, ways, total, *sums = sum_blocks(kernel, parts)
+    return float(value), (persons, crowd, ways, total), lambda: calibrator.em_step(tuple(sums))
 
 
 def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
@@ -155,8 +197,8 @@ def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrato
         Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
         for part, (_, _, share, _) in zip(parts, steps, strict=True)
     ]
-    value, persons, crowd, ways = added((value, *counts) for value, counts, _, _ in steps)
-    return float(value), (persons, crowd, ways), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+    value, *counts = added((value, *counts) for value, counts, _, _ in steps)
+    return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
 
 
 def _unweighted(share: Floats, weight: Floats | None) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,11 @@ class Labelled:
     seen: Observations
     truth: Codes
     weight: Floats | None
+    make: Callable[[Block], Block] | None = None
+
+    def mapped(self, make: Callable[[Block], Block]) -> Labelled:
+        """The same items, ``make(block)`` in place of each block."""
+        return replace(self, make=make)
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -107,11 +112,12 @@ class Labelled:
         """At most 300 of the items that have an answer and no truth, evenly spaced; None where there is none."""
         rest = np.flatnonzero((self.truth == MISSING) & (self.seen.answers.per_item() > 0))
         some = self.spread(rest)
-        return self.seen.take(some).block(slice(0, len(some))) if len(some) else None
+        return self.take(some)._block(slice(0, len(some))) if len(some) else None
 
     def take(self, rows: Codes) -> Labelled:
         """Some of the items."""
-        return Labelled(self.seen.take(rows), self.truth[rows], None if self.weight is None else self.weight[rows])
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, seen=self.seen.take(rows), truth=self.truth[rows], weight=weight)
 
     def weight_of_one(self) -> float:
         """What an item that counts at all counts on average, 1 at the most."""
@@ -130,13 +136,13 @@ class Labelled:
     def blocks(self, least: int = 64) -> Sequence[Block]:
         """Blocks of at least so many items; kept where they are small enough together, else made anew in each pass."""
         slices = block_slices(len(self.seen), self.seen.n_classes, least)
-
-        def make(rows: slice) -> Block:
-            return self.seen.block(rows, true_label=self.truth, weight=self.weight)
-
         if len(self.seen) * self.seen.n_classes <= KEPT_NUMBERS:
-            return list(map_blocks(make, slices))
-        return Passing(make, slices, len(self.seen))
+            return list(map_blocks(self._block, slices))
+        return Passing(self._block, slices, len(self.seen))
+
+    def _block(self, rows: slice) -> Block:
+        block = self.seen.block(rows, true_label=self.truth, weight=self.weight)
+        return block if self.make is None else self.make(block)
 
 
 def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) -> Labelled:

@@ -18,7 +18,13 @@ from twoheads.combination.annotators import annotator_stats
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
-from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, overlap_of
+from twoheads.combination.em import (
+    EM_CORRELATION,
+    expectation_maximisation,
+    log_prevalence,
+    overlap_of,
+    start_from_votes,
+)
 from twoheads.combination.explanation import Explanation, in_favour
 from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
@@ -30,6 +36,7 @@ from twoheads.combination.labelled import (
     labelled,
     manner_counts_by_fold,
 )
+from twoheads.combination.pool import ModelPool
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
@@ -45,6 +52,7 @@ from twoheads.kernels.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.kernels.temperature import tempered
+from twoheads.observations import SUM_TOLERANCE, Observations
 
 #: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (8 MB).
 TABLE_NUMBERS = 1_000_000
@@ -54,6 +62,9 @@ SAMPLE_NUMBERS = 8_000_000
 
 #: Scale of the prior of a log temperature that the calibrator holds.
 HELD_SD = 1e-3
+
+#: Scale of the prior of the log temperature of several models together, each calibrated already.
+POOL_SD = 0.4
 
 #: Scale of the prior of a log temperature that EM has learnt from items that several people answered.
 LEARNT_SCALE = 0.2
@@ -81,6 +92,10 @@ class ProbabilityLabelCombiner(Combiner):
     guard : bool
         Where the combination hesitates, side with the partner that did better on the labelled items: fewer surprises
         from few labels, at the cost of some accuracy. Needs ``dependence``.
+    class_prior : {"model", "learn"} or array of shape (n_classes,)
+        How common the classes are. "model": as the model's rows say; where no model has seen an item, every class is as
+        likely. "learn": there, as common as they were found at fit. An array: as common as it says where the team is
+        used, which also corrects items that a model has seen, by how common classes were at fit.
     unlabelled_weight : float
         What an item without truth counts, next to 1 for an item with it; 0 ignores them where there is any truth.
     max_iter, tol : int, float
@@ -94,6 +109,10 @@ class ProbabilityLabelCombiner(Combiner):
         The fitted parts.
     dependence_ : Dependence or None
         The fitted correction.
+    pool_ : ModelPool or None
+        How several models are made one; None where there is one.
+    prevalence_ : ndarray of shape (n_classes,)
+        How common the classes were at fit: among labelled items, or, where EM was run, among all.
     manner_ : Manner or None
         What the confidence of an answer tells, and "unsure"; None where people gave neither.
     record_ : Record or None
@@ -128,6 +147,7 @@ class ProbabilityLabelCombiner(Combiner):
 
     dependence_: Dependence | None
     manner_: Manner | None
+    pool_: ModelPool | None
     record_: Record | None
 
     def __init__(
@@ -137,6 +157,7 @@ class ProbabilityLabelCombiner(Combiner):
         dependence: Dependence | None = None,
         *,
         guard: bool = False,
+        class_prior: str | ArrayLike = "model",
         unlabelled_weight: float = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
@@ -146,6 +167,7 @@ class ProbabilityLabelCombiner(Combiner):
         self.calibrator = calibrator
         self.dependence = dependence
         self.guard = guard
+        self.class_prior = class_prior
         self.unlabelled_weight = unlabelled_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -167,6 +189,7 @@ class ProbabilityLabelCombiner(Combiner):
             raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
         items = labelled(X, y, sample_weight, self.model_scale)
         self._learn_about(items.seen)
+        self._class_prior()
         self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
         self.calibrator_: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
         self.dependence_ = None if self.dependence is None else clone(self.dependence)
@@ -176,6 +199,10 @@ class ProbabilityLabelCombiner(Combiner):
         self.objective_ = np.empty(0)
         self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
         self.labels_per_class_ = items.per_class()
+        self.prevalence_ = (self.labels_per_class_ + 1.0) / (self.labels_per_class_ + 1.0).sum()
+        self.pool_ = self._fit_pool(items)
+        if self.pool_ is not None:
+            items = items.mapped(self.pool_.pooled)
         answering = items.answering()
         self.answering_ = np.stack(answering[1:])
         if self.n_labelled_:
@@ -197,6 +224,50 @@ class ProbabilityLabelCombiner(Combiner):
         self.answer_log_temperature_ = learn_answer_temperature(self, items)
         return self
 
+    def _fit_pool(self, items: Labelled) -> ModelPool | None:
+        """Learn to make one of several models; None where there is one."""
+        if len(self.models_) == 1:
+            return None
+        pool = ModelPool(self.calibrator_)
+        limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
+        if not self.n_labelled_:
+            return pool.start(items.some(limit), len(self.classes_))
+        self.calibrator_ = TemperatureScaling(log_temperature_mean=0.0, log_temperature_sd=POOL_SD)
+        return pool.fit_blocks(items.labelled().some(limit), len(self.classes_))
+
+    def _class_prior(self) -> str | Floats:
+        """How common the classes are said to be: "model", "learn", or an array, checked."""
+        if isinstance(self.class_prior, str):
+            if self.class_prior not in ("model", "learn"):
+                raise InvalidParameter(f"class_prior must be 'model', 'learn' or an array; it is {self.class_prior!r}.")
+            return self.class_prior
+        prior = np.asarray(self.class_prior, dtype=np.float64)
+        if prior.shape != (len(self.classes_),) or not (prior > 0).all() or abs(prior.sum() - 1.0) > SUM_TOLERANCE:
+            raise InvalidParameter(
+                f"class_prior must hold {len(self.classes_)} positive numbers that sum to 1, one per class; it is "
+                f"{self.class_prior!r}."
+            )
+        return np.asarray(prior / prior.sum())
+
+    def _log_prior(self) -> Floats | None:
+        """Log of how common classes are where no model has seen an item; None where every class is as likely."""
+        prior = self._class_prior()
+        if isinstance(prior, str):
+            return None if prior == "model" else log_prevalence(self.prevalence_)
+        return np.asarray(np.log(prior))
+
+    def _log_shift(self) -> Floats | None:
+        """What is added where a model has seen an item: classes may be as common now as they were not at fit."""
+        prior = self._class_prior()
+        return None if isinstance(prior, str) else np.log(prior) - log_prevalence(self.prevalence_)
+
+    def _with_prior(self, block: Block, log_proba: Floats) -> Floats:
+        """A model's log-probabilities, with the prior of the classes in their place where no model has seen an item."""
+        log_prior = self._log_prior()
+        if log_prior is None or block.no_model is None:
+            return log_proba
+        return np.where(block.no_model, log_prior[:, None], log_proba)
+
     def _fit_labelled(self, blocks: Sequence[Block], answering: Answering) -> Floats | None:
         """Learn the parts from labelled items; returns what each fold of them has added to the crowd's counts."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
@@ -216,8 +287,14 @@ class ProbabilityLabelCombiner(Combiner):
         """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
         blocks, calibrator = items.blocks(), self.calibrator_
+        correlation = 0.0 if self.dependence_ is None else EM_CORRELATION
         if not self.n_labelled_:
-            self.confusion_.start(n_people, n_classes)
+            if answering.several_on_average and not items.seen.model_proba:
+                self.prevalence_ = start_from_votes(
+                    blocks, self.confusion_, n_annotators=n_people, correlation=correlation
+                )
+            else:
+                self.confusion_.start(n_people, n_classes)
             self.calibrator_.start(blocks, n_classes)
             if self.dependence_ is not None and not answering.several_on_average:
                 calibrator = self._start_dependence(self.dependence_, items)
@@ -232,10 +309,12 @@ class ProbabilityLabelCombiner(Combiner):
             unlabelled_weight=self.unlabelled_weight if self.n_labelled_ else 1.0,
             max_iter=self.max_iter,
             tol=self.tol,
-            correlation=0.0 if self.dependence_ is None else EM_CORRELATION,
+            correlation=correlation,
             hold_calibrator=self.dependence_ is not None and not answering.several_on_average,
+            log_prior=self._log_prior(),
+            learn_prior=isinstance(self.class_prior, str) and self.class_prior == "learn",
         )
-        self.objective_ = progress.objective
+        self.objective_, self.prevalence_ = progress.objective, progress.prevalence
         if self.dependence_ is not None and answering.several_on_average and not self.n_labelled_:
             self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
 
@@ -356,12 +435,13 @@ class ProbabilityLabelCombiner(Combiner):
 
     def _model_side(self, block: Block) -> Floats:
         """What the dependence stage sees of the model: it tempers by itself, other calibrations are made before."""
-        if isinstance(self.calibrator_, TemperatureScaling):
-            return block.log_proba
-        return np.maximum(self.calibrator_.calibrate(block.log_proba), LOG_FLOOR)
+        log_proba = block.log_proba
+        if not isinstance(self.calibrator_, TemperatureScaling):
+            log_proba = np.maximum(self.calibrator_.calibrate(log_proba), LOG_FLOOR)
+        return self._with_prior(block, log_proba)
 
     def _seen_by_dependence(self, blocks: Sequence[Block]) -> Sequence[Block]:
-        if isinstance(self.calibrator_, TemperatureScaling):
+        if isinstance(self.calibrator_, TemperatureScaling) and self._log_prior() is None:
             return blocks
         return mapped(lambda block: replace(block, log_proba=self._model_side(block)), blocks)
 
@@ -379,7 +459,8 @@ class ProbabilityLabelCombiner(Combiner):
         table = self.confusion_.log_table()
         manner = None if self.manner_ is None else self.manner_.log_likelihood(block)
         if self.dependence_ is None:
-            return joint_log_proba(self.calibrator_.calibrate(block.log_proba), block.answers, table, manner=manner)
+            calibrated = self._with_prior(block, self.calibrator_.calibrate(block.log_proba))
+            return self._shifted(block, joint_log_proba(calibrated, block.answers, table, manner=manner))
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         if manner is not None:
             given += manner
@@ -390,7 +471,19 @@ class ProbabilityLabelCombiner(Combiner):
             partner = self._human_label(block) if guard.human_leads else model.argmax(axis=0)
             proba = guarded(proba, partner, guard.log_threshold)
         with np.errstate(divide="ignore"):
-            return np.log(proba, out=proba)
+            return self._shifted(block, np.log(proba, out=proba))
+
+    def _shifted(self, block: Block, joint: Floats) -> Floats:
+        shift = self._log_shift()
+        if shift is None:
+            return joint
+        seen = 1.0 if block.no_model is None else ~block.no_model
+        return np.asarray(joint + shift[:, None] * seen)
+
+    def _block(self, seen: Observations, rows: slice) -> Block:
+        """A block numbered as at fit, with one model in place of several."""
+        block = super()._block(seen, rows)
+        return block if self.pool_ is None else self.pool_.pooled(block)
 
     def explain(self, X: Any) -> Explanation:
         """Log-odds of each item's combined label against each alternative, as a sum of what each member contributes."""
@@ -403,7 +496,16 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is not None:
             table = np.maximum(table, LOG_FLOOR)
         model = self._tempered(block)
-        parts = {name: in_favour(model, label) for name in seen.models or ("model",)}
+        parts = {}
+        prior = self._shifted(block, self._with_prior(block, np.zeros_like(model)))
+        if prior.any():
+            parts["prior"] = in_favour(prior, label)
+        if self.pool_ is None:
+            parts |= {name: in_favour(model, label) for name in seen.models or ("model",)}
+        else:
+            shares = self.pool_.parts(super()._block(seen, slice(0, len(seen))))
+            scale = self._tempering()
+            parts |= {name: in_favour(scale * each, label) for name, each in zip(self.models_, shares, strict=True)}
         # Answers that leave no class possible say nothing: the model alone has spoken.
         unheard = np.isneginf((model + answer_log_likelihood(block.answers, table)).max(axis=0))
         for person, name in enumerate(seen.annotators):
@@ -438,6 +540,13 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is None or not isinstance(self.calibrator_, TemperatureScaling):
             return self.calibrator_.calibrate(block.log_proba)
         return tempered(block.log_proba, self.dependence_.mean_log_temperature())
+
+    def _tempering(self) -> float:
+        """What the log-odds of several models together are multiplied with."""
+        assert isinstance(self.calibrator_, TemperatureScaling)
+        if self.dependence_ is None:
+            return float(np.exp(-self.calibrator_.log_temperature_))
+        return float(np.exp(-self.dependence_.mean_log_temperature()))
 
 
 def _answers_of(answers: Answers, person: int, place: int, n_answers: int) -> Answers:

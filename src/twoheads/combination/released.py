@@ -200,7 +200,8 @@ class ReleasedEM(ProbabilityLabelCombiner):
         self._learn_about(seen)
         self.n_labelled_, self.n_unlabelled_ = 0, len(seen)
         self.labels_per_class_ = np.zeros(seen.n_classes)
-        self.dependence_ = self.manner_ = self.record_ = None
+        self.dependence_ = self.manner_ = self.pool_ = self.record_ = None
+        self.prevalence_ = np.full(seen.n_classes, 1.0 / seen.n_classes)
         self.answering_ = np.stack(Labelled(seen, as_truth(None, seen), None).answering()[1:])
         n_classes = seen.n_classes
         block = self._block(seen, slice(0, len(seen)))

@@ -230,6 +230,15 @@ def as_crowd(answers: Answers, n_answers: int) -> Answers:
     return Answers(column, answers.start)
 
 
+def vote_shares(answers: Answers, n_classes: int) -> Floats:
+    """Share of each item's answers that name each class, (n_classes, n_items); equal where there is none."""
+    per_item = answers.per_item()
+    item = np.repeat(np.arange(len(answers)), per_item)
+    label = answers.column[answers.column != MISSING] % n_classes
+    votes = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers)).reshape(n_classes, -1)
+    return np.where(per_item > 0, votes / np.maximum(per_item, 1), 1.0 / n_classes)
+
+
 def sum_by_item(answers: Answers, rows: Floats) -> Floats:
     """Sum of a column of numbers per answer over the answers of each item; 0 for an item without any.
 

@@ -96,16 +96,18 @@ def log_softmax(logits: NDArray[Any]) -> Floats:
     return np.maximum(log_proba, LOG_FLOOR, out=log_proba)
 
 
-def mean_log_proba(members: tuple[Floats, ...]) -> Floats:
+def mean_log_proba(members: tuple[Floats, ...], weight: Floats | None = None) -> Floats:
     """Mean of several models' log-probabilities, normalised; NaN for an item that none of them has seen.
 
     members  (n_classes, n_items) each, NaN for items that a model has not seen
+    weight   (n_models,) what each counts; None where all count the same
     """
-    there = [~np.isnan(member[0]) for member in members]
-    total = np.zeros_like(members[0])
-    for member, here in zip(members, there, strict=True):
-        np.add(total, member, out=total, where=here)
-    number = np.sum(there, axis=0)
+    weight = np.ones(len(members)) if weight is None else weight
+    total, number = np.zeros_like(members[0]), np.zeros(members[0].shape[1])
+    for member, counts in zip(members, weight, strict=True):
+        here = ~np.isnan(member[0])
+        np.add(total, counts * member, out=total, where=here)
+        number += counts * here
     with np.errstate(invalid="ignore"):
         total /= number
     seen = number > 0
@@ -113,3 +115,23 @@ def mean_log_proba(members: tuple[Floats, ...]) -> Floats:
         return normalise_log(total)
     total[:, seen] = normalise_log(total[:, seen])
     return total
+
+
+def log_softmax_sums(
+    logs: list[Floats], scale: Floats, true_label: Codes, weight: Floats | None
+) -> tuple[float, Floats]:
+    """Sum over items of ``log softmax(sum_v s_v L_v)[y]``, and its gradient in s.
+
+    logs     (n_classes, n_items) each, L
+    scale    (n_members,) s
+    returns  a number, (n_members,)
+    """
+    item = np.arange(len(true_label))
+    total = sum(factor * log for factor, log in zip(scale, logs, strict=True))
+    log_proba = normalise_log(np.asarray(total))
+    proba = np.exp(log_proba)
+    value = log_proba[true_label, item]
+    slopes = np.stack([log[true_label, item] - np.einsum("kn,kn->n", proba, log) for log in logs])
+    if weight is None:
+        return float(value.sum()), slopes.sum(axis=1)
+    return float((weight * value).sum()), (slopes * weight).sum(axis=1)

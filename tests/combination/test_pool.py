@@ -1,0 +1,109 @@
+"""Several models: better than one where they differ, no surer where they are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import twoheads as th
+from strategies import simulate, softmax
+from twoheads.kernels.arrays import MISSING
+from twoheads.kernels.simplex import log_softmax_sums
+from twoheads.observations import Observations
+
+TEAMS = {"recommended": th.recommended, "P+L": th.ProbabilityLabelCombiner}
+
+
+def two_models(n_items=3000, n_classes=4, seed=0):
+    """A problem, its model, and another model that has seen the truth through noise of its own."""
+    problem = simulate(n_items, n_classes, seed=seed)
+    rng = np.random.default_rng(seed + 1)
+    other = softmax(1.5 * np.eye(n_classes)[problem.truth] + 1.5 * rng.normal(size=(n_items, n_classes)))
+    return problem, other
+
+
+def observed(problem, models):
+    return Observations.from_arrays(problem.human, models)
+
+
+def log_loss(team, seen, truth):
+    return -team.predict_log_proba(seen)[np.arange(len(truth)), truth].mean()
+
+
+@pytest.mark.parametrize("make", TEAMS.values(), ids=TEAMS)
+@pytest.mark.parametrize("labels", ["all", "some", "none"])
+def test_two_models_that_err_apart_are_better_than_either(make, labels):
+    problem, other = two_models()
+    known = {"all": problem.truth, "some": np.where(np.arange(3000) < 100, problem.truth, MISSING), "none": None}
+    models = {"both": {"one": problem.model, "two": other}, "one": {"one": problem.model}, "two": {"two": other}}
+    loss = {}
+    for name, some in models.items():
+        seen = observed(problem, some)
+        loss[name] = log_loss(make().fit(seen, known[labels]), seen, problem.truth)
+    assert loss["both"] < min(loss["one"], loss["two"])
+
+
+@pytest.mark.parametrize("make", TEAMS.values(), ids=TEAMS)
+@pytest.mark.parametrize("labels", [True, False])
+def test_the_same_model_twice_counts_once(make, labels):
+    problem, _ = two_models(2000)
+    truth = problem.truth if labels else None
+    once, twice = (observed(problem, dict.fromkeys(names, problem.model)) for names in (("a",), ("a", "b")))
+    single, double = (make().fit(seen, truth).predict_proba(seen) for seen in (once, twice))
+    np.testing.assert_allclose(double, single, atol=0.02 if labels else 1e-9)
+    assert (double.argmax(axis=1) == single.argmax(axis=1)).mean() > 0.995
+
+
+def test_a_model_that_knows_nothing_gets_little_weight_and_does_little_harm():
+    problem, _ = two_models()
+    noise = softmax(np.random.default_rng(9).normal(size=problem.model.shape))
+    seen = observed(problem, {"model": problem.model, "noise": noise})
+    alone = observed(problem, {"model": problem.model})
+    team = th.recommended().fit(seen, problem.truth)
+    assert team.pool_.weight_[0] > 0.7
+    single = th.recommended().fit(alone, problem.truth)
+    assert log_loss(team, seen, problem.truth) < log_loss(single, alone, problem.truth) + 0.002
+
+
+def test_items_that_only_some_models_have_seen():
+    problem, other = two_models(1500)
+    gaps = problem.model.copy(), other.copy()
+    gaps[0][::3] = np.nan
+    gaps[1][1::3] = np.nan
+    seen = observed(problem, {"one": gaps[0], "two": gaps[1]})
+    team = th.recommended().fit(seen, problem.truth)
+    proba = team.predict_proba(seen)
+    assert np.isfinite(proba).all()
+    full = observed(problem, {"one": problem.model, "two": other})
+    np.testing.assert_allclose(team.predict_proba(full)[2::3], proba[2::3], atol=1e-12)
+    only = team.predict_proba(observed(problem, {"two": gaps[1]}))
+    np.testing.assert_allclose(only[::3], proba[::3], atol=1e-12)
+
+
+@pytest.mark.parametrize("make", TEAMS.values(), ids=TEAMS)
+def test_the_explanation_names_each_model_and_adds_up(make):
+    problem, other = two_models(300)
+    seen = observed(problem, {"one": problem.model, "two": other})
+    team = make().fit(seen, problem.truth)
+    explained, log_proba = team.explain(seen), team.predict_log_proba(seen)
+    assert {"one", "two", "human"} <= set(explained.parts)
+    total = sum(explained.parts.values())
+    np.testing.assert_allclose(total, log_proba.max(axis=1, keepdims=True) - log_proba, atol=1e-8)
+
+
+def test_a_saved_pool_is_the_same(tmp_path):
+    problem, other = two_models(300)
+    seen = observed(problem, {"one": problem.model, "two": other})
+    team = th.recommended().fit(seen, problem.truth)
+    team.save(tmp_path / "team.json")
+    np.testing.assert_array_equal(th.load(tmp_path / "team.json").predict_proba(seen), team.predict_proba(seen))
+
+
+def test_the_gradient_of_the_weights():
+    rng = np.random.default_rng(3)
+    logs, truth, weight = [rng.normal(size=(3, 20)) for _ in range(2)], rng.integers(3, size=20), rng.random(20)
+    at = np.array([0.7, 0.4])
+    _, slope = log_softmax_sums(logs, at, truth, weight)
+    numeric = approx_fprime(at, lambda scale: log_softmax_sums(logs, scale, truth, weight)[0], 1e-7)
+    np.testing.assert_allclose(slope, numeric, rtol=1e-5)
