@@ -115,6 +115,14 @@ def test_choice_is_the_best_of_all_pairs(team):
     assert plan.next_gain == pytest.approx(np.sort(best)[-21])
 
 
+def test_a_quick_look_at_many_items_misses_none_of_the_best(team):
+    X, _ = crowd(3000, [0.9, 0.6, 0.6], share=0.2, seed=11)
+    for cost in (None, np.array([[0.0, 5.0, 1.0], [1.0, 0.0, 1.0], [1.0, 2.0, 0.0]])):
+        table = np.stack([expected_gain(team, X, person=name, cost=cost) for name in team.annotators_])
+        plan = choose(team, X, 25, cost=cost)  # 1,000 items are looked at closely
+        np.testing.assert_allclose(plan.gain, np.sort(table.max(axis=0))[::-1][:25], atol=1e-12)
+
+
 def test_price_is_weighed_against_gain(team):
     X, _ = crowd(80, [0.9, 0.6, 0.6], share=0.0, seed=8)
     price = {"p0": 3.0, "p1": 0.5, "p2": 1.0}

@@ -78,19 +78,16 @@ def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = No
     returns     (n_items,) or (n_people, n_items)
     """
     total = np.zeros(np.broadcast_shapes(given_true.shape[2:], belief.shape[1:]))
+    if worth is not None:
+        shares = belief.reshape(len(belief), *[1] * (given_true.ndim - 3), -1)
+        for row in given_true:
+            total += np.tensordot(worth, row * shares, axes=1).max(axis=0)
+        return np.asarray(np.maximum(total - (worth @ belief).max(axis=0), 0.0))
     best, one = np.empty_like(total), np.empty_like(total)
     for row in given_true:
-        if worth is None:
-            np.multiply(row[0], belief[0], out=best)
-            for chance, share in zip(row[1:], belief[1:], strict=True):
-                np.maximum(best, np.multiply(chance, share, out=one), out=best)
-        else:
-            best.fill(-np.inf)
-            for decision in worth:
-                one.fill(0.0)
-                for value, chance, share in zip(decision, row, belief, strict=True):
-                    one += value * chance * share
-                np.maximum(best, one, out=best)
+        np.multiply(row[0], belief[0], out=best)
+        for chance, share in zip(row[1:], belief[1:], strict=True):
+            np.maximum(best, np.multiply(chance, share, out=one), out=best)
         total += best
-    total -= (belief if worth is None else worth @ belief).max(axis=0)
+    total -= belief.max(axis=0)
     return np.maximum(total, 0.0, out=total)

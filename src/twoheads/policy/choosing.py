@@ -163,13 +163,13 @@ class Groups:
         ours = number[who] >= 0
         return cls(names, group.ravel(), place[first], prices[first], (item[ours], number[who[ours]]))
 
-    def taken(self, rows: slice) -> NDArray[np.bool_]:
-        """Whether everyone of a group has answered an item, (n_groups, n_rows)."""
-        item, name = self.answered
-        here = (item >= rows.start) & (item < rows.stop)
-        shape = len(self.place), rows.stop - rows.start
-        cell = self.of_name[name[here]] * shape[1] + item[here] - rows.start
-        count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    def taken(self, rows: Codes) -> NDArray[np.bool_]:
+        """Whether everyone of a group has answered an item, (n_groups, n_rows); rows in order."""
+        item, name = self.answered  # in the order of the items
+        first, last = np.searchsorted(item, rows), np.searchsorted(item, rows, side="right")
+        count = np.zeros((len(self.place), len(rows)), dtype=np.intp)
+        for at in np.flatnonzero(last > first).tolist():
+            np.add.at(count[:, at], self.of_name[name[first[at] : last[at]]], 1)
         return np.asarray(count >= np.bincount(self.of_name)[:, None])
 
     def members_for(self, row: Codes, group: Codes) -> list[str]:
@@ -188,26 +188,42 @@ class Groups:
 
 def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
     """Items and groups that are to be looked at closely, from a quick look at all of them."""
-    given = np.moveaxis(outlook.given_true[groups.place], 0, 2)[..., None]
+    given = np.moveaxis(outlook.given_true[groups.place], 0, 2)
     n_items, n_groups = len(outlook.seen), len(groups.place)
     n_close = min(CLOSELY, n_groups)
+    n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
+    rows = _can_be_among(outlook, groups, given, n_looked)
     step = max(1, _QUICK_NUMBERS // n_groups)
 
     def look(start: int) -> tuple[Codes, Floats]:
-        rows = slice(start, min(start + step, n_items))
-        ratio = coherent_gains(outlook.belief[:, rows], given, outlook.worth)
+        some = rows[start : start + step]
+        ratio = coherent_gains(outlook.belief[:, some], given[..., None], outlook.worth)
         ratio /= groups.price[:, None]
-        ratio[groups.taken(rows)] = -np.inf
+        ratio[groups.taken(some)] = -np.inf
         close = np.argpartition(-ratio, n_close - 1, axis=0)[:n_close]
         return close, np.take_along_axis(ratio, close, axis=0)
 
-    parts = list(map_blocks(look, range(0, n_items, step)))
+    parts = list(map_blocks(look, range(0, len(rows), step)))
     close, ratio = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
-    rows = np.sort(np.argpartition(-ratio.max(axis=0), n_looked - 1)[:n_looked])
-    can_be_asked = ratio[:, rows] > -np.inf
-    at, of_row = np.nonzero(can_be_asked)
-    return rows[of_row], close[at, rows[of_row]]
+    best = np.sort(np.argpartition(-ratio.max(axis=0), n_looked - 1)[:n_looked])
+    at, of_best = np.nonzero(ratio[:, best] > -np.inf)
+    return rows[best[of_best]], close[at, best[of_best]]
+
+
+def _can_be_among(outlook: Outlook, groups: Groups, given: Floats, n_looked: int) -> Codes:
+    """Items that can be among the most promising ones, (n,): nobody's answer gains more than the truth would.
+
+    What one able group promises on so many items is what the others must be able to reach.
+    """
+    belief, worth = outlook.belief, outlook.worth
+    able = int((np.trace(given, axis1=0, axis2=1) / groups.price).argmax())
+    least = coherent_gains(belief, given[..., able, None], worth) / groups.price[able]
+    least[groups.answered[0]] = -np.inf
+    value = belief if worth is None else worth @ belief
+    knowing = 1.0 if worth is None else worth.max(axis=0) @ belief
+    most = (knowing - value.max(axis=0)) / groups.price.min()
+    reached = np.partition(least, len(least) - n_looked)[len(least) - n_looked]
+    return np.flatnonzero(most >= reached - 1e-12)
 
 
 def _within(price: Floats, ratio: Floats, budget: float) -> tuple[Codes, float]:
