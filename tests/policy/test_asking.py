@@ -76,10 +76,11 @@ def test_expected_gain_is_the_formula_item_by_item(team, share, person):
             assert gain[row] == pytest.approx(one_by_one(team, X, row, person or "somebody new"), abs=1e-12)
 
 
-def test_plain_product_gains_as_bayes_rule_says():
+@pytest.mark.parametrize("class_prior", ["model", [0.6, 0.3, 0.1]])
+def test_plain_product_gains_as_bayes_rule_says(class_prior):
     # Without a correction, and with the model's own temperature: sum_h max_y phi_hy b_y - max_y b_y.
     X, y = crowd(300, [0.8], seed=1, named="human")
-    team = th.ProbabilityLabelCombiner().fit(X, y)
+    team = th.ProbabilityLabelCombiner(class_prior=class_prior).fit(X, y)
     team.answer_log_temperature_ = 0.0
     new, _ = crowd(50, [0.8], share=0.0, seed=2, named="human")
     belief = team.predict_proba(new)

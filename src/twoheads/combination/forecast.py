@@ -68,5 +68,6 @@ def present_belief(team: ProbabilityLabelCombiner, block: Block, posterior: Floa
     belief = posterior.copy()
     if len(unanswered):
         theta = getattr(team, "answer_log_temperature_", 0.0)  # a team of an older file has none
-        belief[:, unanswered] = normalise_exp(tempered(team._tempered(block)[:, unanswered], theta))
+        log_belief = team._shifted(block, team._with_prior(block, tempered(team._tempered(block), theta)))
+        belief[:, unanswered] = normalise_exp(log_belief[:, unanswered])
     return belief
