@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from twoheads.confusion import Confusion, DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
     from twoheads.errors import (
         CannotWrite,
+        ClusterTrouble,
         InvalidArtifact,
         InvalidObservations,
         InvalidParameter,
@@ -74,6 +75,7 @@ _HOMES = {
     "confusion": ("Confusion", "DirichletConfusion", "HierarchicalConfusion", "OneCoinConfusion"),
     "errors": (
         "CannotWrite",
+        "ClusterTrouble",
         "InvalidArtifact",
         "InvalidObservations",
         "InvalidParameter",
@@ -91,6 +93,7 @@ __all__ = [
     "AskingCurve",
     "Calibrator",
     "CannotWrite",
+    "ClusterTrouble",
     "Confusion",
     "Dependence",
     "DirichletCalibration",

@@ -9,7 +9,8 @@
     │   └── MissingArtifact (FileNotFoundError)  one that is not there
     ├── CannotWrite         (OSError)      a file that cannot be written
     ├── NoRoom              (OSError)      not enough memory or disk to go on
-    └── MissingExtra        (ImportError)  an optional package that is not installed
+    ├── MissingExtra        (ImportError)  an optional package that is not installed
+    └── ClusterTrouble      (RuntimeError) a cluster that cannot be reached, or that gave up
 """
 
 from __future__ import annotations
@@ -48,3 +49,7 @@ class MissingExtra(TwoheadsError, ImportError):
 
     def __init__(self, package: str, extra: str, what_for: str) -> None:
         super().__init__(f"{what_for} needs {package}; install it with: pip install 'twoheads[{extra}]'")
+
+
+class ClusterTrouble(TwoheadsError, RuntimeError):
+    """A cluster that cannot be reached, or whose workers died again and again."""

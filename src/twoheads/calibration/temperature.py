@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
+from twoheads.engines.progress import listener
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -191,7 +192,8 @@ class TemperatureScaling(Calibrator):
         bend = 0.0
         for _ in range(100):
             sums = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-            _, first, bend = self._with_prior(tau, *(scale * part for part in sums))
+            value, first, bend = self._with_prior(tau, *(scale * part for part in sums))
+            listener().objective(value)
             if abs(first) < 1e-13 * max(1.0, scale * abs(sums[0])):
                 break
             low, high = (tau, high) if first > 0 else (low, tau)

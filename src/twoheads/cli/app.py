@@ -15,18 +15,21 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.asking import people_of, prices_of, say_plan, write_plan
 from twoheads.cli.demo import run_demo
-from twoheads.cli.judging import held_out, judge, labelled_hashes
+from twoheads.cli.engines import combine_on_cluster, engine_is_known, fit_team
+from twoheads.cli.judging import held_out, judge
 from twoheads.cli.options import (
     READING,
     Annotator,
     Answers,
     Columns,
+    Engine,
     Human,
     Item,
     Json,
     Model,
     Normalise,
     Scale,
+    Scheduler,
     Seed,
     Table,
     Team,
@@ -92,6 +95,8 @@ def fit(
         typer.Option("--classes", help="The classes, where no model's columns name them.", metavar="A,B,..."),
     ] = None,
     method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = "recommended",
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
     seed: Seed = 0,
 ) -> None:
     """Learn a team from a table: who is right when, and how sure the model may be.
@@ -99,19 +104,22 @@ def fit(
     The table has a column human (or several, human_<name>), a column p_<class> for each class, and truth where the true
     class is known; it may be blank for most rows, or not there at all. An id stands in item.
 
+    A table larger than memory is gone through in passes. With --engine dask the rows of Parquet files are held by the
+    workers of a cluster.
+
     Example:  twoheads fit labelled.csv -o team.json
     """
     columns = _given(context)
     if classes is not None:
         columns["classes"] = [name.strip() for name in classes.split(",")]
     may_write(output, table, answers, model, truth)
+    engine_is_known(engine, scheduler)
     scanned = _scan(table, answers, model, columns)
-    seen, y = scanned.read()
-    _notes(scanned)
-    if y is None:
-        _hint_at_truth(scanned)
     team = make_team(method, scanned.model_scale)
-    team.fit(seen, y)
+    fingerprint, labelled = fit_team(team, scanned, engine, scheduler)
+    _notes(scanned)
+    if not getattr(team, "n_labelled_", 1) and truth is None and "truth" not in scanned.columns:
+        _hint_at_truth(scanned)
     files = {"table": table, "answers": answers, "model": model}
     source = {name: str(path) for name, path in files.items() if path is not None}
     remember(
@@ -120,8 +128,8 @@ def fit(
         seed=seed or 0,
         source=source,
         columns=columns,
-        fingerprint=tables.fingerprint(seen),
-        labelled=labelled_hashes(scanned, seen, y),
+        fingerprint=fingerprint,
+        labelled=labelled,
     )
     team.save(output)
     say.words(_described(team))
@@ -146,8 +154,12 @@ def combine(
     model_scale: Scale = None,
     unsure: Unsure = None,
     normalise: Normalise = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
+
+    With --engine dask the workers of a cluster write a folder of Parquet files.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
@@ -157,6 +169,11 @@ def combine(
         raise InvalidObservations(
             "Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl), or -o - for CSV to stdout."
         )
+    engine_is_known(engine, scheduler)
+    if engine == "dask":
+        written = combine_on_cluster(fitted, scanned, output, scheduler)
+        say.words(f"{written:,} items combined; the result is in {output}.")
+        return
     to_stdout = str(output) == "-"
     if not to_stdout:
         may_write(output, team, table, answers, model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -32,6 +33,22 @@ def labelled_hashes(scanned: tables.Table, seen: Observations, y: Any) -> NDArra
     if scanned.item_name not in scanned.columns or len(known) > REMEMBERED:
         return None
     return item_hashes(seen.take(known)).view(np.int64)
+
+
+def remembered(scanned: tables.Table) -> tuple[str, NDArray[np.int64] | None]:
+    """The fingerprint of a table and its `labelled_hashes`, in one pass over it that holds a block at a time."""
+    hashes: list[NDArray[np.int64]] | None = []
+
+    def blocks() -> Iterator[Observations]:
+        nonlocal hashes
+        for seen, y in scanned.blocks():
+            some = labelled_hashes(scanned, seen, y)
+            hashes = None if some is None or hashes is None else [*hashes, some]
+            if hashes is not None and sum(map(len, hashes)) > REMEMBERED:
+                hashes = None
+            yield seen
+
+    return tables.fingerprint(blocks()), None if hashes is None else np.concatenate(hashes)
 
 
 def held_out(team: Any, scanned: tables.Table, seen: Observations, y: Any) -> tuple[Observations, Any, bool, list[str]]:

@@ -56,5 +56,12 @@ Unsure = Annotated[
 Normalise = Annotated[
     bool | None, typer.Option("--normalise", help="Divide the model's rows by their sums, as after rounding.")
 ]
+Engine = Annotated[str, typer.Option("--engine", help="Where it is computed: local or dask.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", help="The address of a running Dask scheduler; without it, one starts here.", metavar="ADDRESS"
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn at random: bootstrap and folds.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from twoheads.engines.progress import Listener, heard_by
 
 
 def words(text: str = "") -> None:
@@ -66,6 +69,36 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     with _bar() as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+class _Passes(Listener):
+    """Draws each pass of a fit as a bar, with its number, items per second, and what is maximised."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar, self._task, self._n, self._objective = bar, bar.add_task("fitting", total=None, note=""), 0, ""
+
+    def begin(self, n_items: int) -> None:
+        self._n, self._done, self._start = self._n + 1, 0, time.perf_counter()
+        self._bar.update(self._task, description=f"fitting, pass {self._n}", completed=0, total=n_items)
+
+    def advance(self, n_items: int) -> None:
+        self._done += n_items
+        speed = self._done / max(time.perf_counter() - self._start, 1e-9)
+        self._bar.update(self._task, advance=n_items, note=f"{speed:,.0f} items/s{self._objective}")
+
+    def objective(self, value: float) -> None:
+        self._objective = f", log posterior {value:,.2f}"
+
+
+@contextmanager
+def passes() -> Iterator[None]:
+    """How far fits in here have come, on stderr where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, heard_by(_Passes(bar)):
+        yield
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from twoheads.artifact import register
 from twoheads.engines.local import map_blocks, sum_blocks
+from twoheads.engines.progress import listener
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
@@ -238,9 +239,13 @@ def _sums(kept: Sequence[Any]) -> Any:
 
 def _sums_anew(blocks: Sequence[Block], left_out: LeftOut, correlation: float) -> Any:
     """The same with nothing kept between passes, for tables too large for it."""
-    return lambda *at: sum_blocks(
-        lambda block: dependence_sums(*_shared(_parts(block, left_out), correlation), *at), blocks
-    )
+
+    def sums(*at: Any) -> Any:
+        total = sum_blocks(lambda block: dependence_sums(*_shared(_parts(block, left_out), correlation), *at), blocks)
+        listener().objective(float(total[0]))
+        return total
+
+    return sums
 
 
 def _values(kept: Sequence[Any]) -> Any:

@@ -14,6 +14,7 @@ from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import added, map_blocks, mapped, sum_blocks
+from twoheads.engines.progress import listener
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
@@ -77,6 +78,7 @@ def expectation_maximisation(
             continue
         settled = bool(path) and abs(objective - path[-1]) < enough
         path.append(objective)
+        listener().objective(objective)
         earlier = copy(calibrator)
         confusion.fit_counts(counts[0], overlap, crowd_counts=counts[1])
         if manner is not None:
@@ -192,6 +194,8 @@ def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator
 
 
 def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
+    if not isinstance(parts, list):  # too many to keep: what is believed of them is made anew in each pass
+        return _pass_by_refit_anew(parts, people, calibrator)
     steps = list(map_blocks(lambda block: _e_step(block, people, calibrator), parts))
     soft = [
         Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
@@ -199,6 +203,22 @@ def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrato
     ]
     value, *counts = added((value, *counts) for value, counts, _, _ in steps)
     return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+
+
+def _pass_by_refit_anew(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
+    before = copy(calibrator)
+
+    def kernel(block: Block) -> tuple[float | Floats, ...]:
+        value, counts, _, _ = _e_step(block, people, before)
+        return value, *counts
+
+    def believed(block: Block) -> Block:
+        share = _e_step(block, people, before)[2]
+        return Block(block.log_proba, target=_unweighted(share, block.weight), weight=block.weight)
+
+    value, *counts = sum_blocks(kernel, parts)
+    soft, n_classes = mapped(believed, parts), counts[0].shape[-1]
+    return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, n_classes)
 
 
 def _unweighted(share: Floats, weight: Floats | None) -> Floats:

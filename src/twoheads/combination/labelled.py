@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from twoheads.combination.answering import Answering, answering_of
+from twoheads.combination.parted import Parted, parted
 from twoheads.confusion.manner import Manner
+from twoheads.engines.chunks import OnCluster
 from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
+from twoheads.errors import InvalidParameter
 from twoheads.kernels.agreement import evenly_spaced
-from twoheads.kernels.answers import Answers, as_crowd, design_effect, hard_counts
+from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.people import agreements
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
@@ -25,38 +28,6 @@ KEPT_NUMBERS = 30_000_000
 FOLDS = 10
 
 
-class Answering(NamedTuple):
-    """Who answered how much, as sums over items.
-
-    items   how many items somebody answered
-    given   (n_people,) how many answers each gave
-    shared  (n_people,) how many of them others answered too
-    agreed  (n_people,) how far those agreed
-    """
-
-    items: float
-    given: Floats
-    shared: Floats
-    agreed: Floats
-
-    @property
-    def several(self) -> bool:
-        """Whether any item has several answers."""
-        return bool(self.shared.sum() > 0)
-
-    @property
-    def several_on_average(self) -> bool:
-        """Whether answered items have two or more: people then tell each other's worth."""
-        return bool(self.several and self.given.sum() >= 2 * self.items)
-
-
-def answering_of(answers: Answers, weight: Floats | None, n_people: int, n_classes: int) -> Answering:
-    """Who answered how much in a block; a sum over items: add the blocks' results."""
-    answered = answers.per_item() > 0
-    items = float(np.count_nonzero(answered) if weight is None else weight[answered].sum())
-    return Answering(items, *agreements(answers, weight, n_people, n_classes))
-
-
 @dataclass(frozen=True)
 class Labelled:
     """Observations with their truth and weights."""
@@ -64,6 +35,7 @@ class Labelled:
     seen: Observations
     truth: Codes
     weight: Floats | None
+    number: Codes
     make: Callable[[Block], Block] | None = None
 
     def mapped(self, make: Callable[[Block], Block]) -> Labelled:
@@ -117,7 +89,7 @@ class Labelled:
     def take(self, rows: Codes) -> Labelled:
         """Some of the items."""
         weight = None if self.weight is None else self.weight[rows]
-        return replace(self, seen=self.seen.take(rows), truth=self.truth[rows], weight=weight)
+        return replace(self, seen=self.seen.take(rows), truth=self.truth[rows], weight=weight, number=self.number[rows])
 
     def weight_of_one(self) -> float:
         """What an item that counts at all counts on average, 1 at the most."""
@@ -142,14 +114,37 @@ class Labelled:
 
     def _block(self, rows: slice) -> Block:
         block = self.seen.block(rows, true_label=self.truth, weight=self.weight)
+        block = replace(block, number=self.number[rows])
         return block if self.make is None else self.make(block)
 
 
-def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) -> Labelled:
-    """What a fit is given, checked."""
+Items = Labelled | Parted
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a table that was looked at and not yet read: `twoheads.tables.scan`; or such a one on a cluster."""
+    return hasattr(X, "n_rows") and hasattr(X, "blocks") and hasattr(X, "classes")
+
+
+def is_small(table: Any) -> bool:
+    """Whether a table is small enough to be read whole before a fit."""
+    return bool(table.n_rows * len(table.classes) <= KEPT_NUMBERS)
+
+
+def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) -> Items:
+    """What a fit is given, checked. A table is read whole if it is small enough, else it stays where it is."""
+    if is_table(X):
+        if y is not None or sample_weight is not None:
+            raise InvalidParameter(
+                "y and sample_weight must be None where X is a table: its column of the truth says what is known. "
+                "Read it to give your own: X, y = table.read()."
+            )
+        if isinstance(X, OnCluster) or not is_small(X):
+            return parted(X)
+        X, y = X.read()
     seen = as_observations(X, y=y, model_scale=model_scale)
     truth = as_truth(y, seen)
-    return Labelled(seen, truth, as_weight(sample_weight, len(seen)))
+    return Labelled(seen, truth, as_weight(sample_weight, len(seen)), np.arange(len(seen)))
 
 
 def counts_of(blocks: Sequence[Block], n_people: int, n_classes: int) -> Floats:
@@ -195,5 +190,6 @@ def manner_counts_by_fold(blocks: Sequence[Block], manner: Manner) -> Floats:
 
 
 def fold_of(block: Block) -> Codes:
-    """Which fold each item of a block is in, (n_items,): blocks cut otherwise, as of many labels, have other folds."""
-    return np.arange(block.n_items) % FOLDS
+    """Which fold each item of a block is in, (n_items,)."""
+    assert block.number is not None
+    return block.number % FOLDS

@@ -15,6 +15,7 @@ from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.annotators import annotator_stats
+from twoheads.combination.answering import Answering
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence, LeftOut
 from twoheads.combination.description import facts, words
@@ -28,8 +29,7 @@ from twoheads.combination.em import (
 from twoheads.combination.explanation import Explanation, in_favour
 from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
-    Answering,
-    Labelled,
+    Items,
     counts_of,
     crowd_counts_by_fold,
     fold_of,
@@ -224,7 +224,7 @@ class ProbabilityLabelCombiner(Combiner):
         self.answer_log_temperature_ = learn_answer_temperature(self, items)
         return self
 
-    def _fit_pool(self, items: Labelled) -> ModelPool | None:
+    def _fit_pool(self, items: Items) -> ModelPool | None:
         """Learn to make one of several models; None where there is one."""
         if len(self.models_) == 1:
             return None
@@ -283,7 +283,7 @@ class ProbabilityLabelCombiner(Combiner):
         self.calibrator_.fit_blocks(blocks, n_classes)
         return by_fold
 
-    def _fit_unlabelled(self, items: Labelled, answering: Answering) -> None:
+    def _fit_unlabelled(self, items: Items, answering: Answering) -> None:
         """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
         blocks, calibrator = items.blocks(), self.calibrator_
@@ -318,7 +318,7 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is not None and answering.several_on_average and not self.n_labelled_:
             self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
 
-    def _start_dependence(self, dependence: Dependence, items: Labelled) -> Calibrator:
+    def _start_dependence(self, dependence: Dependence, items: Items) -> Calibrator:
         """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
         n_classes = len(self.classes_)
         dependence.start(
@@ -330,7 +330,7 @@ class ProbabilityLabelCombiner(Combiner):
             [], n_classes
         )
 
-    def _agreement(self, items: Labelled) -> Callable[[Floats], Floats] | None:
+    def _agreement(self, items: Items) -> Callable[[Floats], Floats] | None:
         """What items without truth say of the model's temperature; None where nobody answered one, or it is held."""
         if self._log_temperature_prior()[1] <= HELD_SD:
             return None
@@ -343,7 +343,7 @@ class ProbabilityLabelCombiner(Combiner):
     def _fit_dependence(
         self,
         dependence: Dependence,
-        known: Labelled,
+        known: Items,
         blocks: Sequence[Block],
         fold_counts: Floats | None,
         agreement: Callable[[Floats], Floats] | None,
@@ -375,7 +375,7 @@ class ProbabilityLabelCombiner(Combiner):
 
         self.record_ = record_of(sample or blocks, proba, self._human_label)
 
-    def _left_out(self, known: Labelled, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
+    def _left_out(self, known: Items, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
         log_rows = self._log_left_out_rows(known.weight_of_one(), fold_counts)
         answered = self._answered_left_out(log_rows, fold_counts is not None)
         if self.manner_ is None:

@@ -26,7 +26,7 @@ from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.base import Combiner
 from twoheads.combination.label_label import LabelLabelCombiner
-from twoheads.combination.labelled import Labelled
+from twoheads.combination.labelled import labelled
 from twoheads.combination.logistic import LogisticCombiner
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.confusion.base import Confusion
@@ -38,7 +38,7 @@ from twoheads.kernels.answers import answer_log_likelihood, soft_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.temperature import temperature_sums
-from twoheads.observations import as_observations, as_truth
+from twoheads.observations import as_observations
 
 METHODS = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IMax")
 
@@ -202,7 +202,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
         self.labels_per_class_ = np.zeros(seen.n_classes)
         self.dependence_ = self.manner_ = self.pool_ = self.record_ = None
         self.prevalence_ = np.full(seen.n_classes, 1.0 / seen.n_classes)
-        self.answering_ = np.stack(Labelled(seen, as_truth(None, seen), None).answering()[1:])
+        self.answering_ = np.stack(labelled(seen, None, None, self.model_scale).answering()[1:])
         n_classes = seen.n_classes
         block = self._block(seen, slice(0, len(seen)))
         assert block.answers is not None

@@ -51,6 +51,16 @@ def _mark_worker() -> None:
     _here.is_worker = True
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """Maps that are begun in here, in this thread, run in it: others use the cores already."""
+    before, _here.is_worker = getattr(_here, "is_worker", False), True
+    try:
+        yield
+    finally:
+        _here.is_worker = before
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="twoheads", initializer=_mark_worker)

@@ -6,6 +6,7 @@ all that fitting and predicting needs is ``S @ log_given_true`` and ``S.T @ resp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +102,31 @@ def rows_of_values(answers: Answers, values: Floats, rows: slice) -> Floats:
 def take_values(answers: Answers, values: Floats, items: Codes) -> Floats:
     """Of a number per entry of ``answers.column``, those of the given items, as `Answers.take`."""
     return values[Answers(np.arange(len(values)), answers.start).take(items).column]
+
+
+def joined_answers(parts: Sequence[Answers]) -> Answers:
+    """The answers of several groups of items, one group after the other."""
+    if all(part.start is None for part in parts):
+        return Answers(np.concatenate([part.column for part in parts]))
+    per_item = np.concatenate([part.per_item() for part in parts])
+    return Answers(
+        np.concatenate([_there(part, part.column) for part in parts]), np.concatenate([[0], np.cumsum(per_item)])
+    )
+
+
+def joined_values(parts: Sequence[Answers], values: Sequence[Floats | None]) -> Floats:
+    """A number per entry of the column of `joined_answers`; NaN where a group has none."""
+    filled = [
+        np.full(len(part.column), np.nan) if some is None else some for part, some in zip(parts, values, strict=True)
+    ]
+    if all(part.start is None for part in parts):
+        return np.concatenate(filled)
+    return np.concatenate([_there(part, some) for part, some in zip(parts, filled, strict=True)])
+
+
+def _there(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
+    """Of a value per entry of ``answers.column``, those of answers that are there."""
+    return values if answers.start is not None else values[answers.column != MISSING]
 
 
 def item_of_answers(answers: Answers) -> Codes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.kernels.answers import Answers
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.answers import Answers, joined_answers, joined_values, take_values
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Block:
     members     one (n_classes, n_items) per model where there are several, as ``log_proba``; NaN where it has not seen
                 the item
     no_model    (n_items,) whether no model has seen the item; None where each item has been seen
+    number      (n_items,) which items of the table these are, from 0; None where nobody asks
     """
 
     log_proba: Floats
@@ -37,6 +40,7 @@ class Block:
     confidence: Floats | None = None
     members: tuple[Floats, ...] = ()
     no_model: NDArray[np.bool_] | None = None
+    number: Codes | None = None
 
     @property
     def n_items(self) -> int:
@@ -64,6 +68,57 @@ class Block:
     def weighted_sum(self, per_item: Floats) -> float:
         """Sum of a number per item times the items' weights."""
         return float((per_item if self.weight is None else self.weight * per_item).sum())
+
+    def take(self, items: Codes) -> Block:
+        """Some of the items, in the given order."""
+        return Block(
+            self.log_proba[:, items],
+            None if self.answers is None else self.answers.take(items),
+            None if self.true_label is None else self.true_label[items],
+            None if self.target is None else self.target[:, items],
+            None if self.weight is None else self.weight[items],
+            None if self.unsure is None else self.unsure.take(items),
+            None
+            if self.confidence is None or self.answers is None
+            else take_values(self.answers, self.confidence, items),
+            tuple(member[:, items] for member in self.members),
+            None if self.no_model is None else self.no_model[items],
+            None if self.number is None else self.number[items],
+        )
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """The items of several blocks that come from one table, one block after the other, as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+
+    def each(name: str) -> list[Any] | None:
+        """What the blocks hold under a name; None where none of them holds anything."""
+        held = [getattr(block, name) for block in blocks]
+        return None if all(value is None for value in held) else held
+
+    def filled(name: str, value: Any) -> NDArray[Any] | None:
+        held = each(name)
+        if held is None:
+            return None
+        pairs = zip(held, blocks, strict=True)
+        return np.concatenate([np.full(block.n_items, value) if some is None else some for some, block in pairs])
+
+    answers, target, unsure = each("answers"), each("target"), each("unsure")
+    confidence = None if answers is None else each("confidence")
+    nobody = [Answers(np.full(block.n_items, MISSING)) for block in blocks]
+    return Block(
+        np.concatenate([block.log_proba for block in blocks], axis=1),
+        None if answers is None else joined_answers(answers),
+        filled("true_label", MISSING),
+        None if target is None else np.concatenate(target, axis=1),
+        filled("weight", 1.0),
+        None if unsure is None else joined_answers([a or b for a, b in zip(unsure, nobody, strict=True)]),
+        None if confidence is None or answers is None else joined_values(answers, confidence),
+        tuple(np.concatenate(member, axis=1) for member in zip(*(block.members for block in blocks), strict=True)),
+        filled("no_model", False),
+        filled("number", MISSING),
+    )
 
 
 def one_hot(label: Codes, n_classes: int) -> Floats:

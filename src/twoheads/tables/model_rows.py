@@ -86,7 +86,12 @@ class ModelRows(Source):
         found = self._sorted.execute('SELECT "key" FROM items WHERE "at" = ?', [row]).fetchall()
         return f"item {found[0][0]!r} of {self.name}"
 
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
+    @property
+    def can_be_cut(self) -> bool:
+        """No: an item's rows may stand anywhere."""
+        return False
+
+    def batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None = None) -> Iterator[Any]:
         """Record batches in the order in which the items stand first."""
         ids = self._sorted.cursor().sql('SELECT id FROM items ORDER BY "at"').to_arrow_reader(rows)
         values = SortedRows(self._sorted, "FROM placed", True) if wanted.numbers else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
@@ -20,6 +21,7 @@ class ParquetFile(DataFile):
     def _read_columns(self) -> list[str]:
         with self._open() as file:
             self._schema, self._rows = file.schema_arrow, file.metadata.num_rows
+            self._groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
         return list(self._schema.names)
 
     def type_of(self, column: str) -> Any:
@@ -31,14 +33,21 @@ class ParquetFile(DataFile):
         """How many rows there are, as the file says."""
         return int(self._rows)
 
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
-        """Batches in the order of the file."""
+    def groups(self) -> list[int]:
+        """How many rows each row group has."""
+        return list(self._groups)
+
+    def batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None = None) -> Iterator[Any]:
+        """Batches in the order of the file; where a span is given, those of the row groups in it."""
         names = wanted.columns
         texts = [name for name in wanted.labels if _is_text(self.type_of(name))]
-        row = 0
+        ends = list(accumulate(self._groups))
+        first, end = span or (0, self._rows)
+        chosen = [at for at, (last, n) in enumerate(zip(ends, self._groups, strict=True)) if first < last <= end and n]
+        row = first
         with self._open(read_dictionary=texts) as file:
             try:
-                for batch in file.iter_batches(rows, columns=names):
+                for batch in file.iter_batches(rows, row_groups=chosen, columns=names):
                     columns = [batch.column(name) for name in names]
                     yield pa.RecordBatch.from_arrays(
                         [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 from twoheads.errors import InvalidObservations
@@ -57,10 +58,34 @@ class Source:
         """How many rows there are: as Parquet says, else by counting."""
         return sum(file.count() for file in self.files)
 
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
-        """Record batches in the order of the files and of their rows."""
+    def batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None = None) -> Iterator[Any]:
+        """Record batches in the order of the files and of their rows; of one of `spans`, or of all rows."""
+        if span is None:
+            for file in self.files:
+                yield from file.batches(wanted, rows)
+            return
+        start = 0
         for file in self.files:
-            yield from file.batches(wanted, rows)
+            first, end = (min(max(row - start, 0), file.count()) for row in span)
+            if first < end:
+                yield from file.batches(wanted, rows, (first, end))  # type: ignore[call-arg]
+            start += file.count()
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether pieces of the files can be read without what stands before them."""
+        return all(isinstance(file, ParquetFile) for file in self.files)
+
+    def spans(self, rows: int) -> list[tuple[int, int]]:
+        """First row and end of pieces of about so many rows, each of them whole row groups."""
+        groups = [n for file in self.files for n in file.groups() if n]  # type: ignore[attr-defined]
+        cuts = [0]
+        for end in accumulate(groups):
+            if end - cuts[-1] >= rows:
+                cuts.append(end)
+        if cuts[-1] < self.n_rows:
+            cuts.append(self.n_rows)
+        return list(pairwise(cuts))
 
     def where(self, row: int) -> str:
         """Where the row with this number, counted from 0 over all files, stands: ``row 3 of scores.csv``."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.checks import as_confidence
-from twoheads.errors import InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.labels import unsure_words
 from twoheads.observations import Observations
@@ -161,7 +161,12 @@ class Table:
         return whole
 
     def blocks(
-        self, rows: int | None = None, *, items: bool = True, truth: bool = True
+        self,
+        rows: int | None = None,
+        *,
+        items: bool = True,
+        truth: bool = True,
+        span: tuple[int, int] | None = None,
     ) -> Iterator[tuple[Observations, NDArray[Any] | None]]:
         """The table in blocks of consecutive items, as `read` gives it; memory is bounded by the block.
 
@@ -173,6 +178,8 @@ class Table:
             Whether ids are read; row numbers from 1 stand for them where not.
         truth : bool
             Whether the truth is read.
+        span : (int, int), optional
+            The first row and the end of those to read, one of `spans`; all of them by default.
         """
         if rows is not None and rows < 1:
             raise InvalidParameter(f"rows must be at least 1; it is {rows}.")
@@ -181,12 +188,13 @@ class Table:
         labels = (*self._roles.people.values(), *([truth_column] if truth_column else []))
         numbers = (*self._roles.numbers, *self._roles.sure.values())
         wanted = Wanted(self._roles.item if items else None, labels, numbers, self._coder.nothing)
-        check = IdCheck(self._source, wanted.item) if self._source and wanted.item and not self._join else None
+        whole = not self._join and not span  # ids of a piece tell nothing of those of others
+        check = IdCheck(self._source, wanted.item) if whole and self._source and wanted.item else None
         answered = self._join.answered() if self._join and self._join.answers else None
         unsure = self._join.unsure() if self._join and self._join.answers else None
         truths = self._join.truths() if self._join and self._join.truth and truth else None
-        start, n_unsure = 0, 0
-        for block in gathered(self._batches(wanted, min(rows, 1 << 17)), rows):
+        start, n_unsure = span[0] if span else 0, 0
+        for block in gathered(self._batches(wanted, min(rows, 1 << 17), span), rows):
             end = start + len(block)
             ids = pa.chunked_array(block.ids()) if items and self._has_ids else None
             if check:
@@ -213,8 +221,20 @@ class Table:
             start = end
         if check:
             check.finish()
-        if start == 0:
+        if start == 0 and not span:
             raise (self._source or self._join.answers.source).need_rows()  # type: ignore[union-attr]
+
+    def spans(self, rows: int) -> list[tuple[int, int]]:
+        """The table cut into pieces that can be read by themselves, of about so many rows, as first row and end.
+
+        They are whole row groups of Parquet files; other tables cannot be cut.
+        """
+        if self._source is None or self._join or not self._source.can_be_cut:
+            raise InvalidObservations(
+                f"{self._source.name if self._source else 'the table'} must be one table of Parquet files to be read "
+                "in pieces by several machines; CSV, JSON lines and separate tables are not. Write it as Parquet first."
+            )
+        return self._source.spans(rows)
 
     @property
     def _has_truth_column(self) -> bool:
@@ -238,9 +258,9 @@ class Table:
         joined = self._join.result
         return bool(joined.n_items == joined.n_model or (pa.types.is_integer(kind) and joined.ids_fit))
 
-    def _batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
+    def _batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None) -> Iterator[Any]:
         kind = self.item_type if wanted.item else None
-        for batch in self._source.batches(wanted, rows) if self._source else ():
+        for batch in self._source.batches(wanted, rows, span) if self._source else ():
             yield with_ids(batch, kind)
         for batch in self._join.ids_without_model(rows) if self._join else ():
             ids = batch.column(0)
