@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 from strategies import simulate
 from twoheads.calibration.identity import Identity
-from twoheads.combination import ProbabilityLabelCombiner, recommended
+from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner, recommended
 from twoheads.combination.description import facts, words
 
 FACTS = {
@@ -92,11 +92,32 @@ def test_no_labels():
         ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: its temperature is 0.50 (0.40 to 0.80)."),
         (
             {"dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5}},
+            "an answer keeps its worth beside the model's, and what the model adds is corrected.",
+        ),
+        (
+            {
+                "dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5},
+                "record": FACTS["record"] | {"log_loss": 0.098},
+            },
             "there is little sign that the two err on the same items.",
         ),
         (
+            {"guard": {"partner": "model", "times_as_sure": 1.8}},
+            "The guard sides with the model's class, the better of the two on these items: another class must be 1.80 "
+            "times as probable to overrule it.",
+        ),
+        (
+            {"guard": {"partner": None, "times_as_sure": 1.0}},
+            "The guard does nothing yet: no labels tell which of the two is the better one.",
+        ),
+        (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "Correcting for dependence does harm: log loss 0.200 with it, 0.099 without.",
+            "0.45 times: as in teams in general, which these labels speak against. On these 300 items",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.2}},
+            "Correcting for dependence does harm: log loss 0.200 with it, 0.099 without. A team without it (method "
+            "P+L) may do better here.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.098}},
@@ -159,3 +180,45 @@ def test_of_several_people_it_is_the_answers_that_are_right():
     frame = {"human_ann": ["a", "b", "a"], "human_bob": ["a", "a", "b"], "p_a": [0.7, 0.2, 0.6], "p_b": [0.3, 0.8, 0.4]}
     said = recommended().fit(pd.DataFrame(frame), ["a", "b", "a"]).describe()
     assert "of answers (95 % interval" in said
+
+
+def test_the_guard_sides_with_the_partner_that_did_better():
+    problem = simulate(200, 3, seed=0)
+    team = recommended(guard=True).fit(problem.X, problem.truth)
+    assert team.facts()["guard"] == {
+        "partner": "human" if team.record_.human_only > team.record_.model_only else "model",
+        "times_as_sure": pytest.approx(np.exp(team.record_.guard().log_threshold)),
+    }
+    assert "The guard sides with" in team.describe()
+    assert "guard" not in recommended().fit(problem.X, problem.truth).facts()
+
+
+def test_two_labels_say_how_often_each_is_right():
+    X = [[0, 0.6, 0.4]] * 6 + [[1, 0.3, 0.7]] * 4  # the human is right on 8 of 10, the model on 8 of 10
+    team = LabelLabelCombiner().fit(X, [0] * 6 + [1, 1, 0, 0])
+    assert team.facts()["human"]["answers"] == 10
+    assert team.facts()["model"]["accuracy"] == pytest.approx([11 / 14, *beta.interval(0.95, 11, 3)])
+    assert team.describe().split("\n")[1:] == [
+        "People are right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
+        "The model is right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
+    ]
+
+
+def test_a_regression_says_what_model_and_answers_count():
+    # log-odds of class 0 rise by 0.5 with those of the model, by 1.5 with an answer
+    team = LogisticCombiner().fit([[0, 0.6, 0.4], [1, 0.3, 0.7]], [0, 1])
+    team.coef_ = np.array([[0.25, -0.25, 0.75, -0.75], [-0.25, 0.25, -0.75, 0.75]])
+    assert team.facts()["weight_of_model"] == pytest.approx(0.5)
+    assert team.facts()["weight_of_answer"] == {"human": pytest.approx(1.5)}
+    assert team.describe().split("\n") == [
+        "LR: a logistic regression of the truth on the model's log-odds and people's answers, with 10 weights for 2 "
+        "classes.",
+        "On average the model's log-odds count 0.50 times, and an answer adds 1.50 to the log-odds of its class.",
+    ]
+
+
+def test_a_regression_names_the_classes_it_never_predicts():
+    X = [[0, 0.6, 0.2, 0.2], [1, 0.3, 0.6, 0.1]]
+    said = LogisticCombiner(features="probability").fit(X, [0, 1]).describe().split("\n")
+    assert said[-1] == "No label showed '2': it is never predicted."
+    assert "a model's probability of 1 adds" in said[1]

@@ -147,3 +147,24 @@ def test_parameters_of_a_simulation_are_recovered_with_full_truth():
 def test_a_negative_weight_of_items_without_truth_is_refused():
     with pytest.raises(InvalidParameter, match=r"unlabelled_weight must not be negative; it is -1."):
         ProbabilityLabelCombiner(unlabelled_weight=-1).fit([[0, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"calibrator": "temperature"},
+            "calibrator must be a Calibrator, such as TemperatureScaling(); it is 'temperature'.",
+        ),
+        (
+            {"calibrator": Identity},
+            "calibrator must be an object, not a class; it is Identity. Write Identity().",
+        ),
+        ({"confusion": 3}, "confusion must be a Confusion, such as DirichletConfusion(); it is 3."),
+        ({"dependence": True}, "dependence must be a Dependence, such as Dependence(); it is True."),
+    ],
+)
+def test_parts_of_the_wrong_kind(parts, message):
+    with pytest.raises(InvalidParameter) as caught:
+        ProbabilityLabelCombiner(**parts).fit([[0, 0.6, 0.4], [1, 0.3, 0.7]], [0, 1])
+    assert str(caught.value) == message

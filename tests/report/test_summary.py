@@ -75,6 +75,9 @@ def test_confusion_counts_and_intervals(judged):
     classes = team.classes_.tolist()
     assert wrong[classes.index(first["said"]), classes.index(first["truth"])] == wrong.max()
     assert found["confusion"]["estimated"] == "no"
+    assert found["confusion"]["words"].endswith(
+        "All this is counted on the items the team was fitted on, not on those it is judged on here."
+    )
 
 
 def test_temperature_has_the_interval_of_its_posterior(judged):
@@ -234,6 +237,22 @@ def test_partners_who_err_together_are_told():
     assert found["independence"]["p_value"] < 0.01
     assert found["independence"]["both_wrong"] == np.mean(wrong)
     assert found["independence"]["words"].startswith("Human and model tend to err on the same items (p = 0.002)")
+    apart = [np.mean(wrong[y == k]) ** 2 * np.mean(y == k) for k in (0, 1)]
+    assert found["independence"]["both_wrong_if_independent"] == pytest.approx(sum(apart))
+
+
+def test_partners_who_never_err_together_are_not_told_to_do_so():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    chance = rng.random(400)
+    human, model = np.where(chance < 0.3, 1 - y, y), np.where(chance > 0.7, 1 - y, y)
+    X = np.column_stack([human, np.where(np.arange(2) == model[:, None], 0.8, 0.2)])
+    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, n_bootstrap=50)["independence"]
+    assert found["p_value"] < 0.01
+    assert found["both_wrong"] == 0
+    assert found["words"].startswith(
+        "What human and model answer is related beyond the truth (p = 0.002), but they do not err on the same items"
+    )
 
 
 def test_importing_the_package_loads_no_matplotlib():

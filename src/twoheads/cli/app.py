@@ -132,7 +132,7 @@ def fit(
         labelled=labelled,
     )
     team.save(output)
-    say.words(_described(team))
+    say.words(team.describe())
     say.words(f"The team is kept in {output}. See it with: twoheads show {output}")
 
 
@@ -341,16 +341,13 @@ def show(team: Team, json: Json = False) -> None:
     """
     fitted = read_team(team)
     if json:
-        from twoheads.combination.description import facts
-
-        learnt = facts(fitted) if isinstance(fitted, th.ProbabilityLabelCombiner) else {}
         made = {name: value for name, value in provenance(fitted).items() if name != "labelled"}
-        say.as_json({"team": type(fitted).__name__, **made, **learnt})
+        say.as_json({"team": type(fitted).__name__, **made, **fitted.facts()})
         return
     made = provenance(fitted)
     if made:
         say.line(f"{made['method']}, fitted {made['fitted']} on {', '.join(made['source'].values())}.")
-    say.line(_described(fitted))
+    say.line(fitted.describe())
 
 
 @app.command()
@@ -424,12 +421,6 @@ def _seed(team: Any, seed: int | None) -> int:
 def _notes(scanned: tables.Table) -> None:
     for note in scanned.notes:
         say.words(note)
-
-
-def _described(team: Combiner) -> str:
-    if isinstance(team, th.ProbabilityLabelCombiner):
-        return team.describe()
-    return f"{type(team).__name__} of {len(team.classes_)} classes."
 
 
 def _hint_at_truth(scanned: tables.Table) -> None:

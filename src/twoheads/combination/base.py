@@ -21,7 +21,7 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
-from twoheads.labels import encode_labels
+from twoheads.labels import encode_labels, label_text
 from twoheads.observations import Observations, as_observations, as_weight
 
 
@@ -42,6 +42,16 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class for each item of a block, (n_classes, n_items), up to a constant per item."""
+
+    def facts(self) -> dict[str, Any]:
+        """What was learnt, as numbers that JSON can hold."""
+        check_is_fitted(self)
+        return {"classes": [label_text(name) for name in self.classes_], "annotators": list(self.annotators_)}
+
+    def describe(self) -> str:
+        """What was learnt, in plain words: one sentence a line."""
+        check_is_fitted(self)
+        return f"{type(self).__name__} of {len(self.classes_)} classes."
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each item, (n_items, n_classes), in the order of ``classes_``."""

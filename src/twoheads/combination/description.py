@@ -60,6 +60,12 @@ def facts(team: ProbabilityLabelCombiner, *, level: float = 0.95) -> dict[str, A
         }
     if team.record_ is not None:
         found["record"] = {**team.record_.get_params(), "chance_best": team.record_.chance_best}
+    if team.guard:
+        guard = None if team.record_ is None else team.record_.guard()
+        found["guard"] = {
+            "partner": None if guard is None else "human" if guard.human_leads else "model",
+            "times_as_sure": 1.0 if guard is None else float(np.exp(guard.log_threshold)),
+        }
     return found
 
 
@@ -77,6 +83,8 @@ def words(found: dict[str, Any]) -> list[str]:
         said.append(_dependence(found))
     if "record" in found:
         said += _record(found["record"], found["labelled"])
+    if "guard" in found:
+        said.append(_guard(found["guard"]))
     return said
 
 
@@ -116,18 +124,33 @@ def _temperature(temperature: list[float]) -> str:
 
 def _dependence(found: dict[str, Any]) -> str:
     human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    verdict = _verdict(found["record"]) if "record" in found else None
     if not found["labelled"]:
         why = "as in teams in general; without truth this cannot be measured"
+    elif human >= 0.95 and verdict == "helps":
+        why = "an answer keeps its worth beside the model's, and what the model adds is corrected"
     elif human >= 0.95:
         why = "there is little sign that the two err on the same items"
-    elif "record" in found and _verdict(found["record"]) == "helps":
+    elif verdict == "helps":
         why = "the two err on the same items, so that agreement proves less than it seems"
+    elif verdict == "does harm":
+        why = "as in teams in general, which these labels speak against"
     else:
         why = "much as in teams in general; the labels hardly tell yet"
     counts = (
         f"A person's answer counts {human:.2f} times what it would alone, and the model's log-odds {model:.2f} times"
     )
     return f"{counts}: {why}."
+
+
+def _guard(guard: dict[str, Any]) -> str:
+    if guard["partner"] is None or guard["times_as_sure"] < 1.005:
+        return "The guard does nothing yet: no labels tell which of the two is the better one."
+    who = "people's answer" if guard["partner"] == "human" else "the model's class"
+    return (
+        f"The guard sides with {who}, the better of the two on these items: another class must be "
+        f"{guard['times_as_sure']:.2f} times as probable to overrule it."
+    )
 
 
 def _record(record: dict[str, Any], labelled: int) -> list[str]:
@@ -143,9 +166,10 @@ def _record(record: dict[str, Any], labelled: int) -> list[str]:
     ]
     verdict = _verdict(record)
     if verdict is not None:
+        remedy = " A team without it (method P+L) may do better here." if verdict == "does harm" else ""
         said.append(
             f"Correcting for dependence {verdict}: log loss {record['log_loss']:.3f} with it, "
-            f"{record['plain_log_loss']:.3f} without."
+            f"{record['plain_log_loss']:.3f} without.{remedy}"
         )
     return said
 

@@ -7,9 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.combination.base import Combiner
+from twoheads.combination.parts import part
+from twoheads.combination.plain_description import label_facts, label_words
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.kernels.answers import Answers, hard_counts
@@ -65,7 +68,7 @@ class LabelLabelCombiner(Combiner):
         self._learn_about(seen)
         seen, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
         n_people, n_classes = len(self.annotators_), seen.n_classes
-        self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
+        self.confusion_: Confusion = part(self.confusion, Confusion, DirichletConfusion, "confusion")
         model: Confusion = clone(self.confusion_)
         counts = hard_counts(seen.answers, truth, weight, n_people * n_classes, n_classes)
         self.confusion_.fit_counts(counts.reshape(n_people, -1, n_classes))
@@ -73,6 +76,15 @@ class LabelLabelCombiner(Combiner):
         self.model_counts_ = hard_counts(answered, truth, weight, n_classes, n_classes)
         self.true_given_model_ = model.fit_counts(self.model_counts_.T[None]).crowd_given_true_
         return self
+
+    def facts(self) -> dict[str, Any]:
+        """How often people and the model are right, as numbers that JSON can hold."""
+        check_is_fitted(self)
+        return label_facts(self)
+
+    def describe(self) -> str:
+        """What was learnt, in plain words: one sentence a line."""
+        return "\n".join(label_words(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:
         """Log P(truth | the model's label) plus the log-likelihood of the answers, (n_classes, n_items)."""

@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.combination.base import Combiner
+from twoheads.combination.plain_description import logistic_facts, logistic_words
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
@@ -82,6 +84,15 @@ class LogisticCombiner(Combiner):
         else:
             self.coef_[shown], self.intercept_[shown] = regression.coef_, regression.intercept_
         return self
+
+    def facts(self) -> dict[str, Any]:
+        """What the model and people's answers count, as numbers that JSON can hold."""
+        check_is_fitted(self)
+        return logistic_facts(self)
+
+    def describe(self) -> str:
+        """What was learnt, in plain words: one sentence a line."""
+        return "\n".join(logistic_words(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:
         """The regression's logits, (n_classes, n_items)."""

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
@@ -36,6 +35,7 @@ from twoheads.combination.labelled import (
     labelled,
     manner_counts_by_fold,
 )
+from twoheads.combination.parts import part
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.record import Record, record_of
 from twoheads.confusion.base import Confusion, Rows
@@ -190,9 +190,11 @@ class ProbabilityLabelCombiner(Combiner):
         items = labelled(X, y, sample_weight, self.model_scale)
         self._learn_about(items.seen)
         self._class_prior()
-        self.confusion_: Confusion = clone(DirichletConfusion() if self.confusion is None else self.confusion)
-        self.calibrator_: Calibrator = clone(TemperatureScaling() if self.calibrator is None else self.calibrator)
-        self.dependence_ = None if self.dependence is None else clone(self.dependence)
+        self.confusion_: Confusion = part(self.confusion, Confusion, DirichletConfusion, "confusion")
+        self.calibrator_: Calibrator = part(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
+        self.dependence_ = (
+            None if self.dependence is None else part(self.dependence, Dependence, Dependence, "dependence")
+        )
         confidences = items.confidences()
         self.manner_ = None if confidences is None else Manner().start(confidences, len(self.classes_))
         self.record_ = None
@@ -530,10 +532,14 @@ class ProbabilityLabelCombiner(Combiner):
         check_is_fitted(self)
         return annotator_stats(self.annotators_, self.confusion_, self.answering_)
 
+    def facts(self) -> dict[str, Any]:
+        """What was learnt, as numbers that JSON can hold."""
+        check_is_fitted(self)
+        return facts(self)
+
     def describe(self) -> str:
         """What was learnt, in plain words: one sentence a line."""
-        check_is_fitted(self)
-        return "\n".join(words(facts(self)))
+        return "\n".join(words(self.facts()))
 
     def _tempered(self, block: Block) -> Floats:
         """The model's calibrated log-probabilities: with `dependence`, at the temperature that the stage has learnt."""

@@ -16,11 +16,12 @@ _PAIRS = 10
 _ENOUGH = 4.5  # answers of a class: with fewer, nothing is said of it in words
 
 
-def confusion_section(team: Any) -> dict[str, Any]:
+def confusion_section(team: Any, *, fitted_on_same: bool = False) -> dict[str, Any]:
     """Say how often people name each class rightly, with intervals, and which pairs they confuse most.
 
     Intervals are those of a Beta posterior with Jeffreys' prior, Beta(1/2, 1/2), from the counts the team learnt from;
     they are soft counts where the truth was not known. ``used`` is what the team believes, with its own posterior's.
+    ``fitted_on_same`` says whether those items are the ones that are judged.
     """
     confusion = getattr(team, "confusion_", None)
     counts = getattr(confusion, "counts_", None)
@@ -56,6 +57,9 @@ def confusion_section(team: Any) -> dict[str, Any]:
         "human_given_true": np.asarray(used).tolist() if len(classes) <= WHOLE_MATRIX else None,
     }
     section["words"] = _words(section)
+    if section["n_answers"]:
+        which = "which it is also judged on here" if fitted_on_same else "not on those it is judged on here"
+        section["words"] += f" All this is counted on the items the team was fitted on, {which}."
     return section
 
 

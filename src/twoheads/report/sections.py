@@ -16,7 +16,7 @@ from twoheads.evaluation import (
     reliability_curve,
 )
 from twoheads.evaluation.headline import count, p_text, percent
-from twoheads.kernels.arrays import MISSING
+from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.report.plain import plain
 
 _Z_95 = 1.959963984540054
@@ -137,7 +137,8 @@ def independence_section(judged: Predictions, random_state: int | None) -> dict[
     )
     human_wrong = judged.human_label[rows] != judged.true_label[rows]
     model_wrong = judged.model_label[rows] != judged.true_label[rows]
-    both, expected = float((human_wrong & model_wrong).mean()), float(human_wrong.mean() * model_wrong.mean())
+    both = float((human_wrong & model_wrong).mean())
+    expected = _both_if_independent(human_wrong, model_wrong, judged.true_label[rows])
     section: dict[str, Any] = {
         "available": True,
         "n_items": len(rows),
@@ -147,8 +148,16 @@ def independence_section(judged: Predictions, random_state: int | None) -> dict[
         "both_wrong": both,
         "both_wrong_if_independent": expected,
     }
-    shares = f"both are wrong on {percent(both)} of the items, where independent errors would give {percent(expected)}"
-    if found.p_value < 0.05:
+    shares = (
+        f"both are wrong on {percent(both)} of the items, where errors that are independent within each class would "
+        f"give {percent(expected)}"
+    )
+    if found.p_value < 0.05 and both <= expected:
+        section["words"] = (
+            f"What human and model answer is related beyond the truth ({p_text(found.p_value)}), but they do not err "
+            f"on the same items more often for it: {shares}."
+        )
+    elif found.p_value < 0.05:
         section["words"] = (
             f"Human and model tend to err on the same items ({p_text(found.p_value)}): {shares}. "
             "Their agreement is worth less than it seems; a method that allows for dependence, or a second "
@@ -156,10 +165,17 @@ def independence_section(judged: Predictions, random_state: int | None) -> dict[
         )
     else:
         section["words"] = (
-            f"No sign that human and model err together beyond what the truth explains ({p_text(found.p_value)}): "
-            f"{shares}."
+            f"No clear sign that human and model err on the same items ({p_text(found.p_value)}): {shares}, a "
+            "difference that chance alone may make."
         )
     return plain(section)  # type: ignore[no-any-return]
+
+
+def _both_if_independent(human_wrong: Any, model_wrong: Any, truth: Codes) -> float:
+    """Share of items on which both would be wrong if, within each true class, each erred as often but independently."""
+    n_items = np.maximum(np.bincount(truth), 1)
+    human, model = (np.bincount(truth, wrong) for wrong in (human_wrong, model_wrong))
+    return float((human * model / n_items).sum() / len(truth))
 
 
 def bound_section(team: Any, judged: Predictions) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def summary(
         )
         found |= {"headline": comparison.headline(), "notes": comparison.notes()}
         found |= _judged_sections(team, judged, comparison, random_state)
-    found["confusion"] = confusion_section(team)
+    found["confusion"] = confusion_section(team, fitted_on_same=fitted_on_same)
     found["temperature"] = sections.temperature_section(team)
     found["learning_curve"] = _curve(team, seen, truth, random_state)
     found["items"] = items_section(team, seen, given, n_shown)
