@@ -153,8 +153,10 @@ class People:
         counts = soft_counts(answers, share, self.n_annotators * n_classes)
         counts = counts.reshape(self.n_annotators, n_classes, n_classes)
         ways = np.empty(0) if self.manner is None else self.manner.counts(block, share)
-        crowd, total = counts.sum(axis=0), share.sum(axis=1)
-        if answers.start is not None and self.correlation:
+        total = share.sum(axis=1)
+        if answers.start is None or not self.correlation:
+            crowd = counts.sum(axis=0)
+        else:
             share = share / design_effect(answers, self.correlation)
             crowd = soft_counts(as_crowd(answers, n_classes), share, n_classes)
         return counts, crowd, ways, total

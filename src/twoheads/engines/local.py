@@ -191,7 +191,11 @@ def sum_blocks(kernel: Callable[[In], tuple[Any, ...]], blocks: Iterable[In]) ->
 
 def added(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Sum of tuples of numbers or arrays, entry by entry, one after the other."""
-    total: tuple[Any, ...] = ()
+    total: list[Any] = []
     for part in parts:
-        total = tuple(np.add(a, b) for a, b in zip(total, part, strict=True)) if total else part
-    return total
+        if not total:
+            total = [np.array(first) if isinstance(first, np.ndarray) else first for first in part]
+            continue
+        for at, more in enumerate(part):
+            total[at] += more
+    return tuple(total)

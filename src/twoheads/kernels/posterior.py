@@ -29,7 +29,8 @@ def joint_log_proba(
     """
     joint = shared_log_likelihood(answers, log_given_true, correlation, manner)
     joint += calibrated
-    if np.isneginf(log_given_true).any():
+    fewer = min(joint, log_given_true, key=np.size)
+    if np.isneginf(fewer.min(initial=0.0)):
         impossible = np.isneginf(joint.max(axis=0))
         joint[:, impossible] = calibrated[:, impossible]
     return joint
