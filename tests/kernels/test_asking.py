@@ -52,7 +52,7 @@ def crowds(draw):
 @given(crowds())
 def test_quick_look_is_bayes_rule_and_never_beats_knowing_the_truth(crowd):
     belief, given_true, worth = crowd
-    quick = coherent_gains(belief, np.moveaxis(given_true, 0, 2)[..., None], worth)
+    quick = coherent_gains(belief[..., None], np.moveaxis(given_true, 0, 2), worth).T
     value = belief if worth is None else worth @ belief
     choice = value.argmax(axis=0)
     for person, matrix in enumerate(given_true):
@@ -67,7 +67,7 @@ def test_quick_look_is_bayes_rule_and_never_beats_knowing_the_truth(crowd):
 @given(crowds())
 def test_everyone_about_everything_is_one_at_a_time(crowd):
     belief, given_true, worth = crowd
-    table = coherent_gains(belief, np.moveaxis(given_true, 0, 2)[..., None], worth)
+    table = coherent_gains(belief[..., None], np.moveaxis(given_true, 0, 2), worth).T
     for person, matrix in enumerate(given_true):
         own = np.repeat(matrix[:, :, None], belief.shape[1], axis=2)
         np.testing.assert_allclose(coherent_gains(belief, own, worth), table[person], atol=1e-12)

@@ -72,17 +72,18 @@ def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = No
     Where the posterior is ``phi[h, y] b(y)`` normalised, the sum over answers needs neither exponentials nor divisions:
     ``sum_h max_d sum_y U[d, y] phi[h, y] b(y) - max_d sum_y U[d, y] b(y)``.
 
-    belief      (n_classes, n_items)
-    given_true  (n_answers, n_classes, n_items) the matrix of the person asked about each item; or
-                (n_answers, n_classes, n_people, 1) for everyone about every item
-    returns     (n_items,) or (n_people, n_items)
+    belief      (n_classes, n_items), or (n_classes, n_items, 1) for everyone about every item
+    given_true  (n_answers, n_classes, n_items) the matrix of the person asked about each item, or
+                (n_answers, n_classes, n_people)
+    returns     (n_items,) or (n_items, n_people)
     """
     total = np.zeros(np.broadcast_shapes(given_true.shape[2:], belief.shape[1:]))
     if worth is not None:
-        shares = belief.reshape(len(belief), *[1] * (given_true.ndim - 3), -1)
         for row in given_true:
-            total += np.tensordot(worth, row * shares, axes=1).max(axis=0)
-        return np.asarray(np.maximum(total - (worth @ belief).max(axis=0), 0.0))
+            joint = np.stack([chance * share for chance, share in zip(row, belief, strict=True)])
+            total += np.tensordot(worth, joint, axes=1).max(axis=0)
+        total -= np.tensordot(worth, belief, axes=1).max(axis=0)
+        return np.maximum(total, 0.0, out=total)
     best, one = np.empty_like(total), np.empty_like(total)
     for row in given_true:
         np.multiply(row[0], belief[0], out=best)

@@ -19,7 +19,7 @@ from twoheads.policy.asking import Outlook, as_worth
 CLOSELY = 5
 
 #: So many times the items that the budget pays for are looked at closely, and not fewer than this.
-MARGIN, LEAST_ITEMS = 4, 1000
+MARGIN, LEAST_ITEMS = 2, 1000
 
 #: Numbers in one array of a quick look: they stay in the cache.
 _QUICK_NUMBERS = 65_536
@@ -164,13 +164,13 @@ class Groups:
         return cls(names, group.ravel(), place[first], prices[first], (item[ours], number[who[ours]]))
 
     def taken(self, rows: Codes) -> NDArray[np.bool_]:
-        """Whether everyone of a group has answered an item, (n_groups, n_rows); rows in order."""
+        """Whether everyone of a group has answered an item, (n_rows, n_groups); rows in order."""
         item, name = self.answered  # in the order of the items
         first, last = np.searchsorted(item, rows), np.searchsorted(item, rows, side="right")
-        count = np.zeros((len(self.place), len(rows)), dtype=np.intp)
+        count = np.zeros((len(rows), len(self.place)), dtype=np.intp)
         for at in np.flatnonzero(last > first).tolist():
-            np.add.at(count[:, at], self.of_name[name[first[at] : last[at]]], 1)
-        return np.asarray(count >= np.bincount(self.of_name)[:, None])
+            np.add.at(count[at], self.of_name[name[first[at] : last[at]]], 1)
+        return np.asarray(count >= np.bincount(self.of_name))
 
     def members_for(self, row: Codes, group: Codes) -> list[str]:
         """Someone of the group for each question, in turn, who has not answered it yet."""
@@ -188,7 +188,7 @@ class Groups:
 
 def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
     """Items and groups that are to be looked at closely, from a quick look at all of them."""
-    given = np.moveaxis(outlook.given_true[groups.place], 0, 2)
+    given = np.ascontiguousarray(np.moveaxis(outlook.given_true[groups.place], 0, 2))
     n_items, n_groups = len(outlook.seen), len(groups.place)
     n_close = min(CLOSELY, n_groups)
     n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
@@ -197,17 +197,17 @@ def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Code
 
     def look(start: int) -> tuple[Codes, Floats]:
         some = rows[start : start + step]
-        ratio = coherent_gains(outlook.belief[:, some], given[..., None], outlook.worth)
-        ratio /= groups.price[:, None]
+        ratio = coherent_gains(outlook.belief[:, some, None], given, outlook.worth)
+        ratio /= groups.price
         ratio[groups.taken(some)] = -np.inf
-        close = np.argpartition(-ratio, n_close - 1, axis=0)[:n_close]
-        return close, np.take_along_axis(ratio, close, axis=0)
+        close = np.argpartition(-ratio, n_close - 1, axis=1)[:, :n_close]
+        return close, np.take_along_axis(ratio, close, axis=1)
 
     parts = list(map_blocks(look, range(0, len(rows), step)))
-    close, ratio = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    best = np.sort(np.argpartition(-ratio.max(axis=0), n_looked - 1)[:n_looked])
-    at, of_best = np.nonzero(ratio[:, best] > -np.inf)
-    return rows[best[of_best]], close[at, best[of_best]]
+    close, ratio = (np.concatenate(part) for part in zip(*parts, strict=True))
+    best = np.sort(np.argpartition(-ratio.max(axis=1), n_looked - 1)[:n_looked])
+    of_best, at = np.nonzero(ratio[best] > -np.inf)
+    return rows[best[of_best]], close[best[of_best], at]
 
 
 def _can_be_among(outlook: Outlook, groups: Groups, given: Floats, n_looked: int) -> Codes:
