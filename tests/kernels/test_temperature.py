@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.differentiate import derivative, hessian
+from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from scipy.stats import norm
 
@@ -14,8 +17,12 @@ from strategies import problems, simulate
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.temperature import (
     LOG_TEMPERATURE_BOUNDS,
+    LOG_TEMPERATURE_NODES,
+    between_nodes,
     in_log_temperature,
+    mode_between_nodes,
     newton_step,
+    node_values,
     normal_log_density,
     temperature_slopes,
     temperature_sums,
@@ -135,3 +142,30 @@ def test_normal_density_differs_from_scipy_by_a_constant():
 )
 def test_a_step_is_newtons_or_uphill_and_never_long(first, second, step):
     assert newton_step(first, second) == step
+
+
+@given(problems())
+def test_values_at_the_nodes_are_those_of_the_formula(problem):
+    block = _block(problem, true_label=problem.truth)
+    (expected,) = temperature_values(block, LOG_TEMPERATURE_NODES)
+    np.testing.assert_allclose(node_values(block), expected, rtol=1e-9, atol=1e-9)
+    weighted = replace(block, weight=problem.weight.astype(float))
+    (expected,) = temperature_values(weighted, LOG_TEMPERATURE_NODES)
+    np.testing.assert_allclose(node_values(weighted), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_items", "n_classes"), [(8, 2), (60, 3), (3000, 10)])
+@pytest.mark.parametrize("sd", [0.3, np.inf])
+def test_the_mode_between_nodes_is_what_an_optimiser_finds(n_items, n_classes, sd):
+    problem = simulate(n_items, n_classes, seed=n_items)
+    block = _block(problem, true_label=problem.truth)
+
+    def loss(tau):
+        return 0.5 * ((tau - 0.5) / sd) ** 2 - temperature_sums(block, tau)[0]
+
+    best = minimize_scalar(loss, bounds=(-3, 4), method="bounded", options={"xatol": 1e-10}).x
+    mode, curvature = mode_between_nodes(between_nodes(node_values(block)), 0.5, sd)
+    assert mode == pytest.approx(best, abs=1e-6)
+    step = 1e-3
+    bend = -(loss(mode + step) - 2 * loss(mode) + loss(mode - step)) / step**2
+    assert curvature == pytest.approx(bend, rel=1e-3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
@@ -12,25 +11,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.local import sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
 from twoheads.kernels.temperature import (
     LOG_TEMPERATURE_BOUNDS,
+    NODE_RANGE,
+    between_nodes,
     in_log_temperature,
+    mode_between_nodes,
     newton_step,
+    node_values,
     normal_log_density,
     temperature_slopes,
-    temperature_sums,
     temperature_values,
     tempered,
 )
-
-_SAMPLE = 16_384  # items from which the first guess on a large table is made
-_STEP_TOLERANCE = 1e-6  # Newton's error after a step is about its square
 
 
 @register
@@ -88,19 +86,33 @@ class TemperatureScaling(Calibrator):
         return self
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Newton's method on the log posterior of log T; from a sample first where there are many items."""
-        self.start(blocks, n_classes)
+        """Learn from blocks in one pass: the log-likelihood at fixed temperatures tells all that is to be known."""
         if self._is_held() or not blocks:
-            return self
-        n_items = n_items_of(blocks)
-        few = _sample(blocks, _SAMPLE) if n_items > 2 * _SAMPLE else blocks
-        guess = self._best_on_grid(_sample(few, 512))
-        if few is not blocks:
-            guess, _ = self._mode(few, guess, n_items / _SAMPLE)
-        mode, curvature = self._mode(blocks, guess)
+            return self.start(blocks, n_classes)
+        values = sum_blocks(lambda block: (node_values(block),), blocks)[0]
+        return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
+
+    def fit_values(self, values: Floats) -> Self:
+        """Learn from the log-likelihood at fixed temperatures, `node_values`, added up over chunks of items."""
+        if self._is_held():
+            return self.start([], 0)
+        curve = between_nodes(values)
+        return self._fit(values, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
+
+    def _fit(self, values: Floats, beyond: Callable[[Floats], Floats]) -> Self:
+        """Learn from the log-likelihood at the nodes; ``beyond`` gives it where a vague posterior reaches past them."""
+        self._check()
+        curve = between_nodes(values)
+        mean, sd = self.log_temperature_mean, np.inf if self.estimate == "likelihood" else self.log_temperature_sd
+        mode, curvature = mode_between_nodes(curve, mean, sd)
         self._set(mode, 1.0 / np.sqrt(-curvature) if curvature < 0 else np.inf)
+
+        def log_posterior(tau: Floats) -> Floats:
+            inside = NODE_RANGE[0] <= tau.min() and tau.max() <= NODE_RANGE[1]
+            return np.asarray((curve if inside else beyond)(tau) - 0.5 * ((tau - mean) / sd) ** 2)
+
         if self.estimate == "mean":
-            self._integrate(blocks)
+            self._integrate(log_posterior)
         return self
 
     def calibrate(self, log_proba: Floats) -> Floats:
@@ -175,61 +187,14 @@ class TemperatureScaling(Calibrator):
         prior = normal_log_density(tau, self.log_temperature_mean, self.log_temperature_sd)
         return value + prior[0], slope + prior[1], bend + prior[2]
 
-    def _best_on_grid(self, blocks: Sequence[Block]) -> float:
-        grid = np.linspace(*LOG_TEMPERATURE_BOUNDS, 19)
-        values = self._log_posterior(blocks, grid)
-        alike = grid[values >= values.max() - 1e-12 * abs(values.max())]  # of temperatures as good, the nearest to 1
-        return float(alike[np.argmin(np.abs(alike))])
-
-    def _log_posterior(self, blocks: Sequence[Block], grid: Floats) -> Floats:
-        (values,) = sum_blocks(lambda block: temperature_values(block, grid), blocks)
-        if self.estimate == "likelihood":
-            return np.asarray(values)
-        return np.asarray(values - 0.5 * ((grid - self.log_temperature_mean) / self.log_temperature_sd) ** 2)
-
-    def _mode(self, blocks: Sequence[Block], tau: float, scale: float = 1.0) -> tuple[float, float]:
-        low, high = LOG_TEMPERATURE_BOUNDS
-        bend = 0.0
-        for _ in range(100):
-            sums = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-            value, first, bend = self._with_prior(tau, *(scale * part for part in sums))
-            listener().objective(value)
-            if abs(first) < 1e-13 * max(1.0, scale * abs(sums[0])):
-                break
-            low, high = (tau, high) if first > 0 else (low, tau)
-            ahead = tau + newton_step(first, bend)
-            step = (ahead if low < ahead < high else (low + high) / 2) - tau
-            tau += step
-            if abs(step) < _STEP_TOLERANCE:
-                break
-        return tau, bend
-
-    def _integrate(self, blocks: Sequence[Block]) -> None:
+    def _integrate(self, log_posterior: Callable[[Floats], Floats]) -> None:
         sd = min(self.log_temperature_sd_, self.log_temperature_sd)
-        many = sd < 0.2 and n_items_of(blocks) > 2000
-        low, high = support(lambda tau: self._log_posterior(blocks, tau), self.log_temperature_, sd)
-        grid = np.linspace(low, high, 33 if many else 129)
-        weights = normalised_weights(self._log_posterior(blocks, grid))
+        low, high = support(log_posterior, self.log_temperature_, sd)
+        grid = np.linspace(low, high, 129)
+        weights = normalised_weights(log_posterior(grid))
         mean = float(weights @ grid)
         self._set(mean, float(np.sqrt(weights @ (grid - mean) ** 2)))
         # Enough nodes that averaged probabilities are right to 1e-8: the wider the posterior, the more.
         n_nodes = 24 if self.log_temperature_sd_ > 0.2 else 12 if self.log_temperature_sd_ > 0.05 else 6
         wide = self.log_temperature_sd_ > 0.4  # no rule of few nodes is good enough
         self.nodes_, self.node_weights_ = (grid, weights) if wide else gauss_rule(grid, weights, n_nodes)
-
-
-def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
-    """About ``size`` items, evenly spaced over all blocks."""
-    step = max(1, n_items_of(blocks) // size)
-    if step == 1:
-        return blocks
-
-    def every(block: Block) -> Block:
-        return Block(
-            np.ascontiguousarray(block.log_proba[:, ::step]),
-            true_label=None if block.true_label is None else block.true_label[::step],
-            target=None if block.target is None else np.ascontiguousarray(block.target[:, ::step]),
-            weight=None if block.weight is None else block.weight[::step],
-        )
-
-    return list(map_blocks(every, blocks))

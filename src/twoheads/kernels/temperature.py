@@ -12,6 +12,8 @@ entry is at least -log K: no exp(beta z) overflows, and no sum of them underflow
 from __future__ import annotations
 
 import numpy as np
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.optimize import brentq
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -19,6 +21,12 @@ from twoheads.kernels.simplex import log_sum
 
 #: log T is sought in here: a model that is never wrong on the labelled items has no finite best temperature.
 LOG_TEMPERATURE_BOUNDS = (-4.0, 5.0)
+
+#: Where a log-likelihood that is to be added up later is kept: from -4 to 5, six to an octave.
+_PER_OCTAVE = 6
+N_NODES = 79
+LOG_TEMPERATURE_NODES: Floats = LOG_TEMPERATURE_BOUNDS[0] + np.arange(N_NODES) * np.log(2.0) / _PER_OCTAVE
+NODE_RANGE = float(LOG_TEMPERATURE_NODES[0]), float(LOG_TEMPERATURE_NODES[-1])
 
 
 def tempered(log_proba: Floats, log_temperature: float) -> Floats:
@@ -41,6 +49,62 @@ def temperature_values(block: Block, log_temperatures: Floats) -> tuple[Floats]:
         np.exp(scaled, out=scaled)
         values[at] = block.weighted_sum(beta * target - np.log(scaled.sum(axis=0)))
     return (values,)
+
+
+def node_values(block: Block) -> Floats:
+    """Log-likelihood of the block's targets at each of `LOG_TEMPERATURE_NODES`, (n_nodes,): a sum over items.
+
+    Nodes an octave of 1/T apart have ``exp(z / T)`` that is the square of the one before: few of them need an ``exp``.
+    """
+    log_proba = block.log_proba - block.log_proba.max(axis=0)
+    target = block.weighted_sum(block.expected(log_proba))
+    values = np.empty(N_NODES)
+    for first in range(_PER_OCTAVE):
+        # From the largest temperature down: T is halved by squaring.
+        power = np.exp(log_proba * np.exp(-LOG_TEMPERATURE_NODES[N_NODES - 1 - first]))
+        for at in range(N_NODES - 1 - first, -1, -_PER_OCTAVE):
+            values[at] = np.exp(-LOG_TEMPERATURE_NODES[at]) * target - _weighted_log_sum(
+                power.sum(axis=0), block.weight
+            )
+            if at >= _PER_OCTAVE:
+                np.multiply(power, power, out=power)
+    return values
+
+
+def _weighted_log_sum(norm: Floats, weight: Floats | None) -> float:
+    """Sum of logs, of products of 32 numbers at a time where nothing is weighted; norm is from 1 to n_classes."""
+    if weight is not None:
+        return float((weight * np.log(norm)).sum())
+    whole = len(norm) - len(norm) % 32
+    products = np.multiply.reduce(norm[:whole].reshape(32, -1), axis=0)
+    return float(np.log(products).sum() + np.log(norm[whole:]).sum())
+
+
+def between_nodes(values: Floats) -> BSpline:
+    """A function of log T that is known at the nodes, everywhere: a spline of the seventh degree, good to 1e-9."""
+    return make_interp_spline(LOG_TEMPERATURE_NODES, values, k=7)
+
+
+def mode_between_nodes(curve: BSpline, prior_mean: float, prior_sd: float) -> tuple[float, float]:
+    """Where a log-likelihood as of `between_nodes` and a Normal prior are largest together, and their curvature there.
+
+    prior_sd  infinite where there is no prior
+    """
+    nodes = LOG_TEMPERATURE_NODES
+    values = curve(nodes) - 0.5 * ((nodes - prior_mean) / prior_sd) ** 2
+    alike = np.flatnonzero(values >= values.max() - 1e-12 * np.abs(values).max())
+    best = int(alike[np.argmin(np.abs(nodes[alike]))])  # of temperatures as good, the nearest to 1
+    low, high = nodes[max(best - 1, 0)], nodes[min(best + 1, N_NODES - 1)]
+    first, second = curve.derivative(1), curve.derivative(2)
+
+    def slope(tau: float) -> float:
+        return float(first(tau) - (tau - prior_mean) / prior_sd**2)
+
+    mode = float(nodes[best])
+    if slope(low) > 0 > slope(high):
+        mode = float(brentq(slope, low, high, xtol=1e-12))
+    mode = float(np.clip(mode, *LOG_TEMPERATURE_BOUNDS))
+    return mode, float(second(mode) - prior_sd**-2.0)
 
 
 def temperature_sums(block: Block, log_temperature: float) -> tuple[float, float, float]:
