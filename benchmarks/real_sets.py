@@ -68,7 +68,7 @@ def _family(folder):
     headers = {path: _first_line(path).split(",") for path in tables}
     if any("image_name" in header for header in headers.values()):
         return _imagenet16h(folder.name, headers)
-    return [_checked(folder.name, path.stem, *_votes_and_rows(path), path) for path in tables]
+    return [_checked(folder.name, path.stem, *votes_and_rows(path), path) for path in tables]
 
 
 def _first_line(path):
@@ -76,7 +76,8 @@ def _first_line(path):
         return file.readline().strip()
 
 
-def _votes_and_rows(path):
+def votes_and_rows(path):
+    """Votes, model rows and truth of a file as CIFAR-10H is published."""
     table = np.loadtxt(path, delimiter=",", ndmin=2)
     if table.shape[1] != 21:
         raise UnreadableSet(
@@ -111,7 +112,7 @@ def _joined(family, answers):
     votes, truth = _votes(_answers(answers), 10)
     item, sets = votes.index.to_numpy(), []
     for path in neighbours:
-        _, proba, labels = _votes_and_rows(path)
+        _, proba, labels = votes_and_rows(path)
         if item.max() >= len(proba) or (labels[item] != truth.to_numpy()).any():
             raise UnreadableSet(f"the items of {answers} are not rows of {path}: their truth differs.")
         sets.append(_checked(family, path.stem, votes.to_numpy(), proba[item], labels[item], answers))

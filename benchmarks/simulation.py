@@ -3,6 +3,9 @@
 import numpy as np
 from scipy.special import softmax
 
+from twoheads import Observations
+from twoheads.kernels.answers import pack_answers
+
 
 def simulate(n_items, n_classes, *, accuracy=0.85, temperature=2.0, seed=0):
     """Observations as an array (human code, model rows), and the truth.
@@ -25,3 +28,29 @@ def simulate_in_pieces(n_items, n_classes, *, piece=1000):
         rows = slice(start, min(start + piece, n_items))
         X[rows], truth[rows] = simulate(rows.stop - start, n_classes, seed=seed)
     return X, truth
+
+
+def simulate_crowd(n_items, accuracy, *, per_item, n_classes, rng, model=None):
+    """Observations of so many answers on each item, by people of the given accuracies who err evenly; and the truth.
+
+    model  the model's rows and the truth; else every class is as likely, and the model knows nothing
+    """
+    if model is None:
+        model = np.full((n_items, n_classes), 1 / n_classes), rng.integers(n_classes, size=n_items)
+    proba, truth = model
+    n_people = len(accuracy)
+    item = np.repeat(np.arange(n_items), per_item)
+    person = (rng.integers(n_people, size=n_items)[:, None] + _offsets(n_items, per_item, n_people, rng)) % n_people
+    person = person.ravel()
+    right = rng.random(len(item)) < accuracy[person]
+    label = np.where(right, truth[item], (truth[item] + rng.integers(1, n_classes, len(item))) % n_classes)
+    answers = pack_answers(item, person * n_classes + label, n_items)
+    names = tuple(f"person {number}" for number in range(n_people))
+    seen = Observations(np.arange(n_classes), (np.ascontiguousarray(proba),), answers, names, np.arange(n_items))
+    return seen, truth
+
+
+def _offsets(n_items, per_item, n_people, rng):
+    """Different numbers below n_people in each row: one from each of as many stretches."""
+    ends = np.linspace(0, n_people, per_item + 1).astype(int)
+    return ends[:-1] + (rng.random((n_items, per_item)) * np.diff(ends)).astype(int)
