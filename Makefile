@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test test-all browser check bench format clean
+.PHONY: demo examples test test-all browser check bench bench-large format clean
 
 demo: $(VENV)/ready
 	$(BIN)/twoheads demo demo
@@ -27,6 +27,12 @@ check: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.files
+	$(BIN)/python -m benchmarks.scale
+
+# Tables larger than memory, and a cluster: about half an hour, 8 GB of memory, 6 GB of disk.
+bench-large: $(VENV)/ready
+	$(BIN)/python -m benchmarks.scale --large
+	$(BIN)/python -m benchmarks.large
 
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .

@@ -38,14 +38,14 @@ print(code, time.perf_counter() - start, peak() - loaded)
 """
 
 
-def write_table(path, rows):
-    """A simulated team as Parquet, chunk by chunk."""
+def write_table(path, rows, *, truth=True):
+    """A simulated team as Parquet, chunk by chunk, with or without its truth."""
     writer = None
     for start in range(0, rows, CHUNK):
-        X, truth = simulate(min(CHUNK, rows - start), 10, seed=start)
+        X, true_label = simulate(min(CHUNK, rows - start), 10, seed=start)
         columns = {"item": pa.array(range(start, start + len(X))), "human": pa.array(X[:, 0].astype(int))}
         columns |= {f"p_{k}": pa.array(X[:, 1 + k]) for k in range(10)}
-        batch = pa.table({**columns, "truth": pa.array(truth)})
+        batch = pa.table(columns | ({"truth": pa.array(true_label)} if truth else {}))
         writer = writer or pq.ParquetWriter(path, batch.schema)
         writer.write_table(batch)
     writer.close()

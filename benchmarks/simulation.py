@@ -54,3 +54,14 @@ def _offsets(n_items, per_item, n_people, rng):
     """Different numbers below n_people in each row: one from each of as many stretches."""
     ends = np.linspace(0, n_people, per_item + 1).astype(int)
     return ends[:-1] + (rng.random((n_items, per_item)) * np.diff(ends)).astype(int)
+
+
+def simulate_people(X, truth, n_people, *, per_item=2, accuracy=0.85, seed=1):
+    """More answers on the same items: ``per_item`` of ``n_people`` people each, as (item, person, class code)."""
+    rng = np.random.default_rng(seed)
+    n_items, n_classes = len(X), X.shape[1] - 1
+    item = np.repeat(np.arange(n_items), per_item)
+    first = rng.integers(0, n_people, n_items)
+    person = (first[:, None] + np.arange(per_item)).ravel() % n_people
+    guess = rng.integers(0, n_classes, len(item))
+    return item, person, np.where(rng.random(len(item)) < accuracy, truth[item], guess)

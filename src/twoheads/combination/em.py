@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import added, map_blocks, mapped, sum_blocks
+from twoheads.engines.local import Passing, added, map_blocks, mapped, sum_blocks
 from twoheads.engines.progress import listener
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
@@ -60,6 +60,8 @@ def expectation_maximisation(
     ``correlation``; at 0 this is Dawid and Skene's. Items that no model has seen have the prior ``log_prior``, which is
     learnt from all items if ``learn_prior``.
     """
+    if isinstance(blocks, Passing):  # gone through so often that keeping them pays
+        blocks = list(blocks)
     parts = mapped(lambda block: replace(block, weight=_weight(block, unlabelled_weight)), blocks)
     (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
     enough = tol * max(float(total_weight), 1.0)

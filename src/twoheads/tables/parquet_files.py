@@ -47,7 +47,9 @@ class ParquetFile(DataFile):
         row = first
         with self._open(read_dictionary=texts) as file:
             try:
-                for batch in file.iter_batches(rows, row_groups=chosen, columns=names):
+                # A piece is read by one of several workers, which have the other cores.
+                threads = span is None
+                for batch in file.iter_batches(rows, row_groups=chosen, columns=names, use_threads=threads):
                     columns = [batch.column(name) for name in names]
                     yield pa.RecordBatch.from_arrays(
                         [

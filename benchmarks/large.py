@@ -1,0 +1,146 @@
+"""``python -m benchmarks.large``: tables larger than memory, from disk and on a Dask cluster.
+
+A simulated team of 20,000,000 items and 10 classes is fitted from Parquet in a process of its own, whose time and peak
+memory are compared with reading the table and fitting it in memory; 10,000,000 items are fitted by one and by two
+workers. Takes about ten minutes and 6 GB of disk; ``--rows`` makes it smaller.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.cost import RESULTS, machine
+from benchmarks.files import write_table
+
+MEASURE = """
+import json, re, sys, time, warnings
+from pathlib import Path
+import twoheads as th
+from twoheads import tables
+from twoheads.engines.progress import Listener, heard_by
+warnings.simplefilter("ignore")
+job, path = sys.argv[1:3]
+
+class Count(Listener):
+    n = 0
+    def begin(self, n_items):
+        self.n += 1
+
+def peak():
+    return int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+def team(**options):
+    return th.recommended() if "recommended" in job else th.ProbabilityLabelCombiner(**options)
+
+table, count = tables.scan(path), Count()
+start = time.perf_counter()
+if "memory" in job:
+    X, y = table.read(items=False)
+    read = time.perf_counter() - start
+    fitted = team(max_iter=5).fit(X, y)
+else:
+    read = 0.0
+    with heard_by(count):
+        fitted = team().fit(table)
+print(json.dumps({"seconds": time.perf_counter() - start, "read": read, "megabytes": peak(), "passes": count.n,
+                  "iterations": len(fitted.objective_)}))
+"""
+
+CLUSTER = """
+import json, sys, time
+import numpy as np
+import twoheads as th
+from twoheads import tables
+from twoheads.combination.parted import parted
+from twoheads.engines.dask import Cluster
+from twoheads.engines.local import sum_blocks
+
+def nothing(block):
+    return (1.0,)
+
+if __name__ == "__main__":
+    table = tables.scan(sys.argv[1])
+    found = {}
+    with Cluster(workers=int(sys.argv[2])) as cluster:
+        start = time.perf_counter()
+        th.ProbabilityLabelCombiner().fit(cluster.hold(table))
+        found["seconds"] = time.perf_counter() - start
+        blocks = parted(cluster.hold(table)).blocks()
+        sum_blocks(nothing, blocks)
+        start = time.perf_counter()
+        for _ in range(5):
+            sum_blocks(nothing, blocks)
+        found["overhead"] = (time.perf_counter() - start) / 5
+    print(json.dumps(found))
+"""
+
+
+def measured(program, *arguments):
+    """What a program prints as JSON, run in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def from_disk(path, without_truth, say):
+    """Fitting from disk, in time and memory, beside the same in memory."""
+    for job, source in (("P+L", path), ("recommended", path), ("P+L-EM", without_truth)):
+        disk = measured(MEASURE, job, source)
+        memory = measured(MEASURE, f"memory {job}", source)
+        say(f"{job} from disk: peak memory", disk["megabytes"], "MB", at_most=1024)
+        say(f"{job} in memory: peak memory", memory["megabytes"], "MB")
+        say(f"{job} from disk", disk["seconds"], "s")
+        say(f"{job} in memory, reading included", memory["seconds"], "s")
+        speed = memory["seconds"] / disk["seconds"]
+        if disk["iterations"]:
+            say(f"{job}: iterations until it settled", disk["iterations"], "")
+            share = memory["iterations"] / disk["iterations"]
+            speed = (memory["read"] + (memory["seconds"] - memory["read"]) / share) / disk["seconds"]
+        say(f"{job}: rows per second from disk / in memory", speed, "times", at_least=0.5)
+
+
+def on_a_cluster(path, say):
+    """One worker of one thread, and two."""
+    one, two = (measured(CLUSTER, path, workers) for workers in (1, 2))
+    say("P+L on 1 worker, reading included", one["seconds"], "s")
+    say("P+L on 2 workers, reading included", two["seconds"], "s")
+    say("2 workers / 1 worker", one["seconds"] / two["seconds"], "times as fast", at_least=1.4)
+    say("what a pass costs beyond its sums", 1000 * two["overhead"], "ms", at_most=100)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the table; half of them for the cluster")
+    parser.add_argument("--only", choices=("disk", "cluster"), help="one part of it")
+    options = parser.parse_args()
+    found = []
+
+    def say(what, value, unit, **limit):
+        missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
+        told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
+        found.append({"what": what, "value": value, "unit": unit, **limit})
+        print(f"{what:60}{value:10.2f} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        if options.only != "cluster":
+            write_table(place / "table.parquet", options.rows)
+            write_table(place / "without.parquet", options.rows, truth=False)
+            from_disk(place / "table.parquet", place / "without.parquet", say)
+        if options.only != "disk":
+            write_table(place / "half.parquet", options.rows // 2)
+            on_a_cluster(place / "half.parquet", say)
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / "large.json"
+    path.write_text(json.dumps({"machine": machine(), "n_rows": options.rows, "rows": found}, indent=1) + "\n")
+    print(f"kept in {path}")
+
+
+if __name__ == "__main__":
+    main()
