@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -11,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
+from twoheads.engines.progress import listener
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -26,9 +28,13 @@ from twoheads.kernels.temperature import (
     node_values,
     normal_log_density,
     temperature_slopes,
+    temperature_sums,
     temperature_values,
     tempered,
 )
+
+_SAMPLES = (131_072, 16_384)  # items from which guesses on a large table are made, the last one first
+_STEP_TOLERANCE = 4e-6  # Newton's error after a step is about its square
 
 
 @register
@@ -86,9 +92,14 @@ class TemperatureScaling(Calibrator):
         return self
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Learn from blocks in one pass: the log-likelihood at fixed temperatures tells all that is to be known."""
+        """Learn from blocks in one pass: the log-likelihood at fixed temperatures tells all that is to be known.
+
+        On a large table Newton's method finds the mode to 1e-10 in two passes that cost a fifth of that one.
+        """
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
+        if self.estimate != "mean" and n_items_of(blocks) > 2 * _SAMPLES[-1]:
+            return self._fit_many(blocks)
         values = sum_blocks(lambda block: (node_values(block),), blocks)[0]
         return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
@@ -98,6 +109,38 @@ class TemperatureScaling(Calibrator):
             return self.start([], 0)
         curve = between_nodes(values)
         return self._fit(values, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
+
+    def _fit_many(self, blocks: Sequence[Block]) -> Self:
+        """Newton's method from the fit to a sample, to a larger one, to all."""
+        samples = [blocks]
+        for size in _SAMPLES:
+            if n_items_of(samples[-1]) > 2 * size:
+                samples.append(_sample(samples[-1], size))
+        share = [n_items_of(blocks) / n_items_of(few) for few in samples]
+        values = share[-1] * sum_blocks(lambda block: (node_values(block),), samples[-1])[0]
+        tau, bend = self._fit(values, lambda tau: tau).log_temperature_, -1.0
+        for few, scale in zip(samples[-2::-1], share[-2::-1], strict=True):
+            tau, bend = self._mode(few, tau, scale)
+        self._set(tau, 1.0 / np.sqrt(-bend) if bend < 0 else np.inf)
+        return self
+
+    def _mode(self, blocks: Sequence[Block], tau: float, scale: float) -> tuple[float, float]:
+        """Newton's method on the log posterior of log T, each item counting ``scale``; the mode and the curvature."""
+        low, high = LOG_TEMPERATURE_BOUNDS
+        bend = 0.0
+        for _ in range(100):
+            sums = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
+            value, first, bend = self._with_prior(tau, *(scale * part for part in sums))
+            listener().objective(value)
+            if abs(first) < 1e-13 * max(1.0, abs(value)):
+                break
+            low, high = (tau, high) if first > 0 else (low, tau)
+            ahead = tau + newton_step(first, bend)
+            step = (ahead if low < ahead < high else (low + high) / 2) - tau
+            tau += step
+            if abs(step) < _STEP_TOLERANCE:
+                break
+        return tau, bend
 
     def _fit(self, values: Floats, beyond: Callable[[Floats], Floats]) -> Self:
         """Learn from the log-likelihood at the nodes; ``beyond`` gives it where a vague posterior reaches past them."""
@@ -198,3 +241,18 @@ class TemperatureScaling(Calibrator):
         n_nodes = 24 if self.log_temperature_sd_ > 0.2 else 12 if self.log_temperature_sd_ > 0.05 else 6
         wide = self.log_temperature_sd_ > 0.4  # no rule of few nodes is good enough
         self.nodes_, self.node_weights_ = (grid, weights) if wide else gauss_rule(grid, weights, n_nodes)
+
+
+def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
+    """About ``size`` items, evenly spaced over all blocks."""
+    step = max(1, n_items_of(blocks) // size)
+
+    def every(block: Block) -> Block:
+        return Block(
+            np.ascontiguousarray(block.log_proba[:, ::step]),
+            true_label=None if block.true_label is None else block.true_label[::step],
+            target=None if block.target is None else np.ascontiguousarray(block.target[:, ::step]),
+            weight=None if block.weight is None else block.weight[::step],
+        )
+
+    return list(map_blocks(every, blocks))
