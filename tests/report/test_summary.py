@@ -4,6 +4,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
 
@@ -260,3 +261,29 @@ def test_importing_the_package_loads_no_matplotlib():
 
     code = "import sys, twoheads, twoheads.report; sys.exit('matplotlib' in sys.modules or 'jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_people_are_shown_by_their_answers():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"p_a": rng.uniform(0.1, 0.9, 200)}).assign(p_b=lambda table: 1 - table["p_a"])
+    truth = np.where(frame["p_a"] > 0.5, "a", "b")
+    for person in range(23):
+        asked = rng.random(200) < (person + 1) / 30
+        frame[f"human_p{person}"] = np.where(asked, np.where(rng.random(200) < 0.8, truth, "a"), None)
+    team = th.recommended().fit(frame, truth)
+    found = summary(team, frame, truth, fitted_on_same=True, n_bootstrap=20)["people"]
+    assert (found["available"], found["n_people"], found["n_more"], len(found["people"])) == (True, 23, 3, 20)
+    given = frame.filter(like="human_").notna().sum()
+    assert [row["answers"] for row in found["people"]] == sorted(given.tolist(), reverse=True)[:20]
+    for row in found["people"]:
+        assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
+    assert found["words"].startswith("The 23 people differ")
+    assert "believes" not in found["words"]
+
+
+def test_one_person_is_no_crowd(judged):
+    *_, found = judged
+    assert found["people"] == {
+        "available": False,
+        "words": "One person answered, or people without names: there is nobody to compare.",
+    }

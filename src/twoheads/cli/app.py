@@ -38,7 +38,7 @@ from twoheads.cli.options import (
     Unsure,
 )
 from twoheads.cli.outputs import may_write, of_the_system
-from twoheads.cli.results import print_comparison
+from twoheads.cli.results import print_comparison, print_people
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
 from twoheads.combination.base import Combiner
 from twoheads.errors import InvalidObservations, TwoheadsError
@@ -232,6 +232,8 @@ def evaluate(
         print_comparison(found)
     else:
         say.line(found["headline"])
+        if "people" in found:
+            print_people(found["people"])
         for note in found["notes"]:
             say.line(note)
 

@@ -15,6 +15,7 @@ from twoheads.evaluation import compare, cross_validated, without_truth
 from twoheads.evaluation.comparison import compare_predictions
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations, as_truth
+from twoheads.report.people_section import people_section
 from twoheads.tables.fingerprints import row_hashes
 
 #: A team remembers which items' truth it has seen, up to so many.
@@ -88,4 +89,7 @@ def judge(team: Any, scanned: tables.Table, seen: Observations, y: Any, seed: in
         found = compare_predictions(cross_validated(team, seen, y, random_state=seed), random_state=seed).as_dict()
     else:
         found = compare(team, seen, y, random_state=seed).as_dict()
+    people = people_section(team)
+    if people["available"]:
+        found["people"] = people
     return found | {"notes": [*notes, *found["notes"]]}

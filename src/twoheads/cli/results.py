@@ -19,6 +19,7 @@ _MEMBERS = {
     "calibrated_model": "model, calibrated",
     "combination": "combination",
 }
+_ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 def print_comparison(found: dict[str, Any]) -> None:
@@ -32,8 +33,29 @@ def print_comparison(found: dict[str, Any]) -> None:
         if found.get(member)
     ]
     say.table(header, rows)
+    if "people" in found:
+        print_people(found["people"])
     for note in found["notes"]:
         say.words(note)
+
+
+def print_people(people: dict[str, Any]) -> None:
+    """What was learnt of each person at fit, those with most answers first."""
+    say.line()
+    header = ["person", "answers", f"right % [{100 * people['level']:.0f} %]", "agreement %", "bits per answer"]
+    rows = [
+        [
+            person["annotator"],
+            f"{person['answers']:,.0f}",
+            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, 100, 0),
+            "–" if person["agreement"] is None else f"{100 * person['agreement']:.0f}",
+            f"{person['bits']:.2f}",
+        ]
+        for person in people["people"]
+    ]
+    say.table(header, rows)
+    if people["n_more"]:
+        say.words(f"These {len(rows)} people gave most answers; {people['n_more']:,} more are not shown.")
 
 
 def _score(score: dict[str, float | None] | None, scale: float, digits: int) -> str:

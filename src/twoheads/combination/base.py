@@ -34,6 +34,9 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     #: Whether it combines several models.
     several_models: ClassVar[bool] = False
 
+    #: Whether a model had seen any item at fit.
+    has_model_: bool
+
     model_scale: str
     classes_: NDArray[Any]
     annotators_: tuple[str, ...]
@@ -131,6 +134,7 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = seen.classes
         self.annotators_ = seen.annotators or ("human",)
         self.models_ = seen.models or ("model",)
+        self.has_model_ = bool(seen.model_proba)
         self.n_features_in_ = seen.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if seen.columns is not None:

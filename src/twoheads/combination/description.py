@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import beta
 
 from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.crowd_description import crowd_facts, crowd_words
 from twoheads.kernels.dependence import MODE_LABELS
 from twoheads.labels import label_text
 
@@ -26,7 +27,7 @@ def facts(team: ProbabilityLabelCombiner, *, level: float = 0.95) -> dict[str, A
     What the dependence stage has learnt is given without one: its working posterior uses the labels twice.
     """
     names = [label_text(name) for name in team.classes_]
-    known = team.n_labelled_ > 0
+    known, has_model = team.n_labelled_ > 0, getattr(team, "has_model_", True)
     low, high = team.confusion_.accuracy_interval(level)
     diagonal = np.diagonal(team.confusion_.crowd_given_true_)
     counts = team.confusion_.counts_.sum(axis=0)
@@ -47,10 +48,12 @@ def facts(team: ProbabilityLabelCombiner, *, level: float = 0.95) -> dict[str, A
                 name: _interval(row, known) for name, *row in zip(names, diagonal, low, high, strict=True)
             },
         },
-        "model": {"calibrator": type(team.calibrator_).__name__},
+        "model": {"calibrator": type(team.calibrator_).__name__, "names": list(team.models_) if has_model else []},
     }
-    if isinstance(team.calibrator_, TemperatureScaling) and known:
-        found["model"]["temperature"] = [team.calibrator_.temperature_, *team.calibrator_.temperature_interval(level)]
+    if isinstance(team.calibrator_, TemperatureScaling) and known and has_model:
+        learnt = team.calibrator_.log_temperature_sd_ > 0  # EM finds a temperature without saying how surely
+        interval = team.calibrator_.temperature_interval(level) if learnt else (None, None)
+        found["model"]["temperature"] = [team.calibrator_.temperature_, *interval]
     if team.dependence_ is not None:
         model, human = team.dependence_.weights()
         found["dependence"] = {
@@ -66,7 +69,7 @@ def facts(team: ProbabilityLabelCombiner, *, level: float = 0.95) -> dict[str, A
             "partner": None if guard is None else "human" if guard.human_leads else "model",
             "times_as_sure": 1.0 if guard is None else float(np.exp(guard.log_threshold)),
         }
-    return found
+    return found | crowd_facts(team)
 
 
 def _interval(values: Iterable[float], known: bool) -> list[float | None]:
@@ -76,9 +79,9 @@ def _interval(values: Iterable[float], known: bool) -> list[float | None]:
 
 def words(found: dict[str, Any]) -> list[str]:
     """The same in plain sentences."""
-    said = [_labels(found), _people(found)]
+    said = [_labels(found), _people(found), *crowd_words(found)]
     if "temperature" in found["model"]:
-        said.append(_temperature(found["model"]["temperature"]))
+        said.append(_temperature(found["model"]))
     if "dependence" in found:
         said.append(_dependence(found))
     if "record" in found:
@@ -116,14 +119,20 @@ def _people(found: dict[str, Any]) -> str:
     return f"People are right on {percent(accuracy)} of {what} ({interval})."
 
 
-def _temperature(temperature: list[float]) -> str:
-    estimate, low, high = temperature
-    sure = "is over-confident" if low > 1 else "is under-confident" if high < 1 else "is about as sure as it should be"
-    return f"The model {sure}: its temperature is {estimate:.2f} ({low:.2f} to {high:.2f})."
+def _temperature(model: dict[str, Any]) -> str:
+    estimate, low, high = model["temperature"]
+    several = len(model.get("names", ())) > 1
+    who, it, its = ("The models together are", "they", "their") if several else ("The model is", "it", "its")
+    if low is None:
+        return f"{who} taken at a temperature of {estimate:.2f}, which people's answers have told too."
+    sure = "over-confident" if low > 1 else "under-confident" if high < 1 else f"about as sure as {it} should be"
+    return f"{who} {sure}: {its} temperature is {estimate:.2f} ({low:.2f} to {high:.2f})."
 
 
 def _dependence(found: dict[str, Any]) -> str:
     human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    if not found["model"].get("names", True):
+        return f"A person's answer counts {human:.2f} times what it would alone."
     verdict = _verdict(found["record"]) if "record" in found else None
     if not found["labelled"]:
         why = "as in teams in general; without truth this cannot be measured"

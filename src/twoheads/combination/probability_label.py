@@ -121,6 +121,8 @@ class ProbabilityLabelCombiner(Combiner):
         How many labelled items of each class were learnt from (their weight).
     classes_, annotators_ : ndarray, tuple of str
         The classes and the people.
+    models_, has_model_ : tuple of str, bool
+        The models, and whether there was any.
     answering_ : ndarray of shape (3, n_annotators)
         How many answers each person gave, how many of them others answered too, and how far those agreed.
     n_labelled_, n_unlabelled_ : int

@@ -22,6 +22,7 @@ SECTIONS = {
     "exchange": "Where each saves the other",
     "reliability": "Can the stated confidence be believed?",
     "confusion": "What the human mixes up",
+    "people": "People",
     "temperature": "How sure the model should be",
     "learning_curve": "Would more truth labels help?",
     "independence": "Do human and model err together?",

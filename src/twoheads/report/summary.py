@@ -25,6 +25,7 @@ from twoheads.report import sections
 from twoheads.report.confusion_section import confusion_section
 from twoheads.report.items import items_section
 from twoheads.report.method import method_section
+from twoheads.report.people_section import people_section
 from twoheads.report.plain import plain
 from twoheads.report.sections import missing
 
@@ -74,7 +75,8 @@ def summary(
     -------
     dict
         ``headline``, ``notes``, ``data``, and a dict per section: ``comparison``, ``exchange``, ``reliability``,
-        ``confusion``, ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``items``, ``method``.
+        ``confusion``, ``people``, ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``items``,
+        ``method``.
         Each section has ``available`` and ``words``; a section that cannot be made says why.
 
     Examples
@@ -118,11 +120,12 @@ def summary(
         found |= {"headline": comparison.headline(), "notes": comparison.notes()}
         found |= _judged_sections(team, judged, comparison, random_state)
     found["confusion"] = confusion_section(team, fitted_on_same=fitted_on_same)
+    found["people"] = people_section(team)
     found["temperature"] = sections.temperature_section(team)
     found["learning_curve"] = _curve(team, seen, truth, random_state)
     found["items"] = items_section(team, seen, given, n_shown)
     found["method"] = {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state}
-    order = ("comparison", "exchange", "reliability", "confusion", "temperature", "learning_curve")
+    order = ("comparison", "exchange", "reliability", "confusion", "people", "temperature", "learning_curve")
     for name in (*order, "independence", "accuracy_bound", "items", "method"):
         found[name] = found.pop(name)
     return plain(found)  # type: ignore[no-any-return]
