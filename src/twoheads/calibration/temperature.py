@@ -33,7 +33,7 @@ from twoheads.kernels.temperature import (
     tempered,
 )
 
-_SAMPLES = (131_072, 16_384)  # items from which guesses on a large table are made, the last one first
+_SAMPLES = (1_310_720, 163_840)  # probabilities from which guesses on a large table are made, the last one first
 _STEP_TOLERANCE = 4e-6  # Newton's error after a step is about its square
 
 
@@ -98,8 +98,9 @@ class TemperatureScaling(Calibrator):
         """
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
-        if self.estimate != "mean" and n_items_of(blocks) > 2 * _SAMPLES[-1]:
-            return self._fit_many(blocks)
+        sizes = [max(1000, numbers // n_classes) for numbers in _SAMPLES]
+        if self.estimate != "mean" and n_items_of(blocks) > 2 * sizes[-1]:
+            return self._fit_many(blocks, sizes)
         values = sum_blocks(lambda block: (node_values(block),), blocks)[0]
         return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
@@ -110,10 +111,10 @@ class TemperatureScaling(Calibrator):
         curve = between_nodes(values)
         return self._fit(values, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
 
-    def _fit_many(self, blocks: Sequence[Block]) -> Self:
-        """Newton's method from the fit to a sample, to a larger one, to all."""
+    def _fit_many(self, blocks: Sequence[Block], sizes: Sequence[int]) -> Self:
+        """Newton's method from the fit to a sample, to a larger one, to all; sizes are those of the samples."""
         samples = [blocks]
-        for size in _SAMPLES:
+        for size in sizes:
             if n_items_of(samples[-1]) > 2 * size:
                 samples.append(_sample(samples[-1], size))
         share = [n_items_of(blocks) / n_items_of(few) for few in samples]

@@ -34,8 +34,12 @@ np.empty(32 * 2**20 - 2**13, dtype=np.uint8)
 
 
 def block_slices(n_items: int, n_classes: int, least: int = 64) -> list[slice]:
-    """Consecutive slices that cover ``range(n_items)``, of about ``BLOCK_NUMBERS`` numbers or ``least`` items each."""
-    size = max(least, BLOCK_NUMBERS // n_classes)
+    """Consecutive slices that cover ``range(n_items)``, of about ``BLOCK_NUMBERS`` numbers each.
+
+    They have ``least`` items at least; and as many as there are classes, within reason: each block comes with a table
+    of classes by classes, which should not cost more than the block.
+    """
+    size = max(least, BLOCK_NUMBERS // n_classes, min(n_classes, 8 * BLOCK_NUMBERS // n_classes))
     return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
 
 
