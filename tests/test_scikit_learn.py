@@ -90,6 +90,18 @@ class CombinerOnFeatures(OnFeatures):
         return super().predict_log_proba(self._seen_again(X))
 
 
+class LearnsOnFromFeatures(CombinerOnFeatures):
+    """The same for combiners that learn on."""
+
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+        known = getattr(self, "classes_", np.unique(np.asarray(y)) if classes is None else classes)
+        first = not hasattr(self, "classes_")
+        seen = self._seen(X, known) if first else self._seen_again(X)
+        super().partial_fit(seen, y, sample_weight=sample_weight)
+        validate_data(self, X, skip_check_array=True, reset=first)
+        return self
+
+
 COMBINERS = {
     "P+L": (ProbabilityLabelCombiner, {}),
     "P+L marginalised": (
@@ -116,6 +128,7 @@ CALIBRATORS = {
 def on_features(cls, parameters):
     name = f"{cls.__name__}OnFeatures"
     mixin = OnFeatures if issubclass(cls, Calibrator) else CombinerOnFeatures
+    mixin = LearnsOnFromFeatures if hasattr(cls, "partial_fit") else mixin
     made = globals().get(name) or type(name, (mixin, cls), {"__module__": __name__, "__qualname__": name})
     globals()[name] = made  # where pickle looks for it
     return made(**parameters)

@@ -15,14 +15,14 @@ from twoheads.kernels.simplex import normalise_exp
 from twoheads.kernels.temperature import tempered
 
 if TYPE_CHECKING:
-    from twoheads.combination.labelled import Items
+    from twoheads.combination.memory import AnyItems
     from twoheads.combination.probability_label import ProbabilityLabelCombiner
 
 #: More answers than this say no more about one temperature.
 ANSWERS = 2000
 
 
-def learn_answer_temperature(team: ProbabilityLabelCombiner, items: Items) -> float:
+def learn_answer_temperature(team: ProbabilityLabelCombiner, items: AnyItems) -> float:
     """The log temperature at which the calibrated model foretells people's answers best; no truth is needed.
 
     It is learnt from at most `ANSWERS` of them, evenly spaced.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.answering import Answering, answering_of
 from twoheads.combination.parted import Parted, parted
@@ -131,7 +131,9 @@ def is_small(table: Any) -> bool:
     return bool(table.n_rows * len(table.classes) <= KEPT_NUMBERS)
 
 
-def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) -> Items:
+def labelled(
+    X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str, classes: NDArray[Any] | None = None
+) -> Items:
     """What a fit is given, checked. A table is read whole if it is small enough, else it stays where it is."""
     if is_table(X):
         if y is not None or sample_weight is not None:
@@ -142,21 +144,27 @@ def labelled(X: Any, y: Any, sample_weight: ArrayLike | None, model_scale: str) 
         if isinstance(X, OnCluster) or not is_small(X):
             return parted(X)
         X, y = X.read()
-    seen = as_observations(X, y=y, model_scale=model_scale)
+    seen = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, seen)
     return Labelled(seen, truth, as_weight(sample_weight, len(seen)), np.arange(len(seen)))
 
 
-def counts_of(blocks: Sequence[Block], n_people: int, n_classes: int) -> Floats:
-    """How often each person gave each answer under each true class, (n_people, n_answers, n_classes)."""
+def counts_and_crowd(block: Block, n_people: int, n_classes: int, correlation: float) -> tuple[Floats, Floats]:
+    """How often each person gave each answer under each true class, and all people together.
 
-    def kernel(block: Block) -> tuple[Floats]:
-        assert block.answers is not None
-        assert block.true_label is not None
-        return (hard_counts(block.answers, block.true_label, block.weight, n_people * n_classes, n_classes),)
+    Several answers on one item count for less in the latter, by their design effect.
 
-    (counts,) = sum_blocks(kernel, blocks)
-    return np.asarray(counts).reshape(n_people, -1, n_classes)
+    returns  (n_people, n_answers, n_classes), (n_answers, n_classes)
+    """
+    assert block.answers is not None
+    assert block.true_label is not None
+    answers, truth, weight = block.answers, block.true_label, block.weight
+    counts = hard_counts(answers, truth, weight, n_people * n_classes, n_classes).reshape(n_people, -1, n_classes)
+    if answers.start is None or not correlation:
+        return counts, counts.sum(axis=0)
+    share = 1.0 / design_effect(answers, correlation)
+    share = share if weight is None else share * weight
+    return counts, hard_counts(as_crowd(answers, n_classes), truth, share, n_classes, n_classes)
 
 
 def crowd_counts_by_fold(blocks: Sequence[Block], n_classes: int, correlation: float) -> Floats:

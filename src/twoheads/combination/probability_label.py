@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
@@ -22,19 +23,18 @@ from twoheads.combination.em import (
     EM_CORRELATION,
     expectation_maximisation,
     log_prevalence,
-    overlap_of,
     start_from_votes,
 )
 from twoheads.combination.explanation import Explanation, in_favour
 from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
-    Items,
-    counts_of,
+    Labelled,
     crowd_counts_by_fold,
     fold_of,
     labelled,
     manner_counts_by_fold,
 )
+from twoheads.combination.memory import AnyItems, Memory, Remembered, remember, united
 from twoheads.combination.parts import part
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.record import Record, record_of
@@ -42,7 +42,7 @@ from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import mapped
-from twoheads.errors import InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.agreement import agreement_log_density
 from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -109,6 +109,8 @@ class ProbabilityLabelCombiner(Combiner):
         The fitted parts.
     dependence_ : Dependence or None
         The fitted correction.
+    memory_ : Memory
+        What `partial_fit` and `merge` add to: sums over all items learnt from, and a sample of them.
     pool_ : ModelPool or None
         How several models are made one; None where there is one.
     prevalence_ : ndarray of shape (n_classes,)
@@ -149,6 +151,7 @@ class ProbabilityLabelCombiner(Combiner):
 
     dependence_: Dependence | None
     manner_: Manner | None
+    memory_: Memory
     pool_: ModelPool | None
     record_: Record | None
 
@@ -191,44 +194,153 @@ class ProbabilityLabelCombiner(Combiner):
             raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
         items = labelled(X, y, sample_weight, self.model_scale)
         self._learn_about(items.seen)
+        return self._learn(items)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        forget: float = 0.0,
+    ) -> Self:
+        """Learn on from more items, as if they had been there all along; the earlier ones are not needed.
+
+        Counts are exactly those of `fit` on all items, and the model's temperature is to 1e-6. What is no sum over
+        items (the correction for dependence, and whatever items without truth say) comes from a bounded sample of all
+        items seen: 2,000 with truth and 2,000 without, fewer with more than 50 classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array of shape (n_classes,), optional
+            The classes, where the first ``X`` is an array; afterwards they are known.
+        forget : float
+            What share of what was learnt before is forgotten first, from 0 to below 1: for people and models that
+            change.
+        """
+        if not 0 <= forget < 1:
+            raise InvalidParameter(f"forget must be at least 0 and below 1; it is {forget!r}.")
+        self._check_learns_on()
+        before: Memory | None = getattr(self, "memory_", None)
+        known = self.classes_ if before is not None else None if classes is None else np.asarray(classes)
+        items = labelled(X, y, sample_weight, self.model_scale, known)
+        if before is None:
+            self._learn_about(items.seen)
+            return self._learn(items)
+        if isinstance(items, Labelled):
+            items = replace(items, seen=items.seen.with_models(self.models_))
+        self._check_same("X", items.seen.classes, items.seen.models or self.models_)
+        new = [name for name in items.seen.annotators if name not in set(self.annotators_)]
+        self.annotators_ = (*self.annotators_, *new)
+        return self._learn(items, before.faded(forget) if forget else before)
+
+    def merge(self, *others: Self) -> Self:
+        """One team from this one and others that were fitted on other items, as if on all; none of them changes.
+
+        What is the same, and what comes from a sample, is as in `partial_fit`.
+        """
+        teams = (self, *others)
+        for team in teams:
+            check_is_fitted(team)
+            team._check_learns_on()
+            if type(team) is not type(self) or repr(team.get_params()) != repr(self.get_params()):
+                raise InvalidParameter(
+                    f"others must be teams of the same kind and parameters; {team!r} is not like {self!r}."
+                )
+            self._check_same("others", team.classes_, team.models_)
+        names = {name for team in teams for name in team.annotators_}
+        merged: Self = clone(self)
+        for name in ("classes_", "models_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(merged, name, getattr(self, name))
+        merged.annotators_ = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
+        return merged._learn(Remembered.of([team.memory_ for team in teams], merged.annotators_, self.classes_))
+
+    #: Whether it can learn on from more items.
+    learns_on: ClassVar[bool] = True
+
+    def _check_learns_on(self) -> None:
+        if not self.learns_on:
+            raise InvalidParameter(f"{type(self).__name__} cannot learn on from more items. Fit anew with all of them.")
+
+    def _check_same(self, argument: str, classes: NDArray[Any], models: tuple[str, ...]) -> None:
+        """Refuse items, or a team, of other classes or models."""
+        for what, mine, theirs in ("classes", self.classes_, classes), ("models", self.models_, models):
+            if list(mine) != list(theirs):
+                raise InvalidObservations(
+                    f"{argument} must have the {what} seen before, {', '.join(map(str, mine[:8]))}; "
+                    f"they are {', '.join(map(str, theirs[:8]))}."
+                )
+
+    def _learn(self, items: AnyItems, before: Memory | None = None) -> Self:
+        """Learn from items and what is remembered of earlier ones."""
         self._class_prior()
         self.confusion_: Confusion = part(self.confusion, Confusion, DirichletConfusion, "confusion")
         self.calibrator_: Calibrator = part(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
         self.dependence_ = (
             None if self.dependence is None else part(self.dependence, Dependence, Dependence, "dependence")
         )
-        confidences = items.confidences()
-        self.manner_ = None if confidences is None else Manner().start(confidences, len(self.classes_))
+        self.manner_ = self._start_manner(items, before)
+        if isinstance(items, Remembered):
+            self.memory_ = items.memory
+        else:
+            self.memory_ = remember(
+                items,
+                items.blocks(),
+                items.seen.annotators or ("human",),
+                correlation=0.0 if self.dependence_ is None else self.dependence_.prior_correlation,
+                overlap=self.confusion_.uses_overlap,
+                manner=self.manner_,
+            )
+            if before is not None:
+                self.memory_ = united([before, self.memory_], self.annotators_)
+                items = Remembered(items.seen, self.memory_)
         self.record_ = None
         self.objective_ = np.empty(0)
-        self.n_labelled_, self.n_unlabelled_ = items.n_labelled, len(items) - items.n_labelled
-        self.labels_per_class_ = items.per_class()
+        self.n_labelled_, self.n_unlabelled_ = self.memory_.n_labelled_, self.memory_.n_unlabelled_
+        self.labels_per_class_ = self.memory_.labels_per_class_
         self.prevalence_ = (self.labels_per_class_ + 1.0) / (self.labels_per_class_ + 1.0).sum()
         self.pool_ = self._fit_pool(items)
         if self.pool_ is not None:
             items = items.mapped(self.pool_.pooled)
-        answering = items.answering()
-        self.answering_ = np.stack(answering[1:])
+        answering = self.memory_.answering()
+        self.answering_ = self.memory_.answering_
         if self.n_labelled_:
             known = items.labelled()
             blocks = known.blocks()
-            fold_counts = self._fit_labelled(blocks, answering)
+            self._fit_labelled(blocks, answering, remembered=isinstance(items, Remembered))
             if self.dependence_ is not None:
-                learn_together = answering.several_on_average and self.n_unlabelled_ and self.unlabelled_weight
-                if learn_together:
+                correlation = self.dependence_.prior_correlation
+                if answering.several_on_average and self.n_unlabelled_ and self.unlabelled_weight:
                     self._fit_unlabelled(items, answering)
-                    fold_counts = crowd_counts_by_fold(blocks, len(self.classes_), EM_CORRELATION)
+                    correlation = EM_CORRELATION
                     agreement, prior = None, self._learnt_log_temperature(LEARNT_SCALE)
                 else:
                     agreement = self._agreement(items) if self.unlabelled_weight else None
                     prior = self._log_temperature_prior()
-                self._fit_dependence(self.dependence_, known, blocks, fold_counts, agreement, prior)
+                by_fold = None
+                if answering.several or len(self.annotators_) > 1:
+                    by_fold = crowd_counts_by_fold(blocks, len(self.classes_), correlation)
+                self._fit_dependence(self.dependence_, known, blocks, by_fold, agreement, prior)
         if self.n_unlabelled_ and (not self.n_labelled_ or (self.unlabelled_weight and self.dependence_ is None)):
             self._fit_unlabelled(items, answering)
         self.answer_log_temperature_ = learn_answer_temperature(self, items)
         return self
 
-    def _fit_pool(self, items: Items) -> ModelPool | None:
+    def _start_manner(self, items: AnyItems, before: Memory | None) -> Manner | None:
+        """Levels of confidence as they were cut at first, or are now; None where nobody gave any, or said "unsure"."""
+        memory = items.memory if isinstance(items, Remembered) else before
+        manner = Manner()
+        if memory is not None and memory.manner_bounds_ is not None:
+            manner.bounds_ = memory.manner_bounds_
+            return manner.fit_counts(np.zeros((len(self.classes_) * manner.n_symbols + 1, len(self.classes_))))
+        confidences = items.confidences()
+        return None if confidences is None else manner.start(confidences, len(self.classes_))
+
+    def _fit_pool(self, items: AnyItems) -> ModelPool | None:
         """Learn to make one of several models; None where there is one."""
         if len(self.models_) == 1:
             return None
@@ -272,22 +384,25 @@ class ProbabilityLabelCombiner(Combiner):
             return log_proba
         return np.where(block.no_model, log_prior[:, None], log_proba)
 
-    def _fit_labelled(self, blocks: Sequence[Block], answering: Answering) -> Floats | None:
-        """Learn the parts from labelled items; returns what each fold of them has added to the crowd's counts."""
-        n_people, n_classes = len(self.annotators_), len(self.classes_)
-        by_fold = None
-        if answering.several or n_people > 1:
-            correlation = 0.0 if self.dependence_ is None else self.dependence_.prior_correlation
-            by_fold = crowd_counts_by_fold(blocks, n_classes, correlation)
-        counts = counts_of(blocks, n_people, n_classes)
-        overlap = overlap_of(blocks) if self.confusion_.uses_overlap else None
-        self.confusion_.fit_counts(counts, overlap, crowd_counts=None if by_fold is None else by_fold.sum(axis=0))
+    def _fit_labelled(self, blocks: Sequence[Block], answering: Answering, *, remembered: bool) -> None:
+        """Learn the parts from the sums over labelled items, or from the items where sums do not tell all."""
+        memory = self.memory_
+        one = len(self.annotators_) == 1 and not answering.several
+        overlap = memory.overlap_ if self.confusion_.uses_overlap else None
+        self.confusion_.fit_counts(memory.counts_, overlap, crowd_counts=None if one else memory.crowd_counts_)
         if self.manner_ is not None:
-            self.manner_.fit_counts(manner_counts_by_fold(blocks, self.manner_).sum(axis=0))
-        self.calibrator_.fit_blocks(blocks, n_classes)
-        return by_fold
+            self.manner_.fit_counts(memory.manner_counts_)
+        calibrator = self.calibrator_
+        if (
+            self.pool_ is None
+            and type(calibrator) is TemperatureScaling
+            and (remembered or calibrator.estimate != "mean")
+        ):
+            calibrator.fit_values(memory.temperature_values_)
+        else:
+            calibrator.fit_blocks(blocks, len(self.classes_))
 
-    def _fit_unlabelled(self, items: Items, answering: Answering) -> None:
+    def _fit_unlabelled(self, items: AnyItems, answering: Answering) -> None:
         """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
         n_people, n_classes = len(self.annotators_), len(self.classes_)
         blocks, calibrator = items.blocks(), self.calibrator_
@@ -322,7 +437,7 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is not None and answering.several_on_average and not self.n_labelled_:
             self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
 
-    def _start_dependence(self, dependence: Dependence, items: Items) -> Calibrator:
+    def _start_dependence(self, dependence: Dependence, items: AnyItems) -> Calibrator:
         """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
         n_classes = len(self.classes_)
         dependence.start(
@@ -334,7 +449,7 @@ class ProbabilityLabelCombiner(Combiner):
             [], n_classes
         )
 
-    def _agreement(self, items: Items) -> Callable[[Floats], Floats] | None:
+    def _agreement(self, items: AnyItems) -> Callable[[Floats], Floats] | None:
         """What items without truth say of the model's temperature; None where nobody answered one, or it is held."""
         if self._log_temperature_prior()[1] <= HELD_SD:
             return None
@@ -347,7 +462,7 @@ class ProbabilityLabelCombiner(Combiner):
     def _fit_dependence(
         self,
         dependence: Dependence,
-        known: Items,
+        known: AnyItems,
         blocks: Sequence[Block],
         fold_counts: Floats | None,
         agreement: Callable[[Floats], Floats] | None,
@@ -365,7 +480,7 @@ class ProbabilityLabelCombiner(Combiner):
             blocks,
             sample,
             left_out,
-            n=float(self.labels_per_class_.sum()),
+            n=float(known.per_class().sum()),
             log_temperature_prior=log_temperature_prior,
             n_classes=len(self.classes_),
             agreement=agreement,
@@ -379,7 +494,7 @@ class ProbabilityLabelCombiner(Combiner):
 
         self.record_ = record_of(sample or blocks, proba, self._human_label)
 
-    def _left_out(self, known: Items, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
+    def _left_out(self, known: AnyItems, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
         log_rows = self._log_left_out_rows(known.weight_of_one(), fold_counts)
         answered = self._answered_left_out(log_rows, fold_counts is not None)
         if self.manner_ is None:

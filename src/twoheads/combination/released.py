@@ -193,6 +193,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
     """P+L-EM (MAP) as released; any ``y`` is ignored."""
 
     several_models = False
+    learns_on = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """At least 50 iterations, until the expected log-likelihood changes by less than one in a million."""
