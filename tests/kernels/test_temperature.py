@@ -28,6 +28,7 @@ from twoheads.kernels.temperature import (
     temperature_sums,
     temperature_values,
     tempered,
+    with_derivatives,
 )
 
 
@@ -169,3 +170,13 @@ def test_the_mode_between_nodes_is_what_an_optimiser_finds(n_items, n_classes, s
     step = 1e-3
     bend = -(loss(mode + step) - 2 * loss(mode) + loss(mode - step)) / step**2
     assert curvature == pytest.approx(bend, rel=1e-3)
+
+
+def test_values_are_given_a_mode_and_a_curvature():
+    problem = simulate(2000, 4, seed=9)
+    values = node_values(_block(problem, true_label=problem.truth))
+    mode, curvature = mode_between_nodes(between_nodes(values), 0.0, np.inf)
+    changed = with_derivatives(values, mode + 0.02, 0.0, 1.1 * curvature)
+    found = mode_between_nodes(between_nodes(changed), 0.0, np.inf)
+    assert found[0] == pytest.approx(mode + 0.02, abs=1e-9)
+    assert found[1] == pytest.approx(1.1 * curvature, rel=1e-6)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from twoheads.artifact import register
+from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Items, Labelled, counts_and_crowd
 from twoheads.combination.parted import Parted
@@ -28,7 +29,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.hierarchical import model_overlap
 from twoheads.kernels.reservoir import reservoir_keys, weights_in_sample
-from twoheads.kernels.temperature import N_NODES, node_values
+from twoheads.kernels.temperature import N_NODES
 from twoheads.observations import Observations
 
 #: Items of a sample: so many probabilities together, within these bounds.
@@ -215,6 +216,7 @@ def remember(
     correlation: float,
     overlap: bool,
     manner: Manner | None,
+    temperature: TemperatureScaling,
 ) -> Memory:
     """What a team must remember of items, in one pass over their blocks.
 
@@ -230,6 +232,9 @@ def remember(
     if any(lacking and n > limit for lacking, n in zip(short, (n_labelled, n_unlabelled), strict=True)):
         everything = (np.inf, np.inf)
         memory = _remembered(blocks, annotators, items.seen.n_classes, correlation, overlap, manner, everything)
+    if n_labelled:
+        known = blocks if not n_unlabelled else items.labelled().blocks()
+        memory.temperature_values_ = temperature.log_likelihood_at_nodes(known, items.seen.n_classes)
     answering = items.answering()
     memory.answered_items_, memory.answering_ = answering.items, np.stack(answering[1:])
     memory.n_labelled_, memory.n_unlabelled_ = n_labelled, n_unlabelled
@@ -264,9 +269,10 @@ def _remembered(
     memory.annotators_ = annotators
     if not total:
         total = [np.zeros((n_people, n_classes, n_classes)), np.zeros((n_classes, n_classes))]
-        total += [np.zeros((n_classes, n_classes)), np.zeros(N_NODES), 0.0 if manner is None else manner.counts_]
-    memory.counts_, memory.crowd_counts_, memory.overlap_, memory.temperature_values_ = total[:4]
-    memory.manner_bounds_, memory.manner_counts_ = (None, None) if manner is None else (manner.bounds_, total[4])
+        total += [np.zeros((n_classes, n_classes)), 0.0 if manner is None else manner.counts_]
+    memory.counts_, memory.crowd_counts_, memory.overlap_, ways = total
+    memory.temperature_values_ = np.zeros(N_NODES)
+    memory.manner_bounds_, memory.manner_counts_ = (None, None) if manner is None else (manner.bounds_, ways)
     memory.labelled_, memory.unlabelled_ = samples
     return memory
 
@@ -274,13 +280,13 @@ def _remembered(
 def _sums(
     block: Block, n_people: int, n_classes: int, correlation: float, overlap: bool, manner: Manner | None
 ) -> list[Any]:
-    """Counts, the crowd's, the model's overlaps, its temperature's log-likelihood, and ways of answering."""
+    """Counts, the crowd's, the model's overlaps, and ways of answering."""
     confused = model_overlap(block.log_proba, block.weight) if overlap else np.zeros((n_classes, n_classes))
     ways: Any = 0.0
     if manner is not None:
         share = block.soft_target()
         ways = manner.counts(block, share if block.weight is None else share * block.weight)
-    return [*counts_and_crowd(block, n_people, n_classes, correlation), confused, node_values(block), ways]
+    return [*counts_and_crowd(block, n_people, n_classes, correlation), confused, ways]
 
 
 def _sample(block: Block | None, limit: int, bound: float) -> Sample | None:

@@ -284,20 +284,23 @@ class ProbabilityLabelCombiner(Combiner):
             None if self.dependence is None else part(self.dependence, Dependence, Dependence, "dependence")
         )
         self.manner_ = self._start_manner(items, before)
+        blocks: Sequence[Block] = []
         if isinstance(items, Remembered):
             self.memory_ = items.memory
         else:
+            blocks = items.blocks()
             self.memory_ = remember(
                 items,
-                items.blocks(),
+                blocks,
                 items.seen.annotators or ("human",),
                 correlation=0.0 if self.dependence_ is None else self.dependence_.prior_correlation,
                 overlap=self.confusion_.uses_overlap,
                 manner=self.manner_,
+                temperature=self._temperature_alone(),
             )
             if before is not None:
                 self.memory_ = united([before, self.memory_], self.annotators_)
-                items = Remembered(items.seen, self.memory_)
+                items, blocks = Remembered(items.seen, self.memory_), []
         self.record_ = None
         self.objective_ = np.empty(0)
         self.n_labelled_, self.n_unlabelled_ = self.memory_.n_labelled_, self.memory_.n_unlabelled_
@@ -310,7 +313,8 @@ class ProbabilityLabelCombiner(Combiner):
         self.answering_ = self.memory_.answering_
         if self.n_labelled_:
             known = items.labelled()
-            blocks = known.blocks()
+            if self.n_unlabelled_ or self.pool_ is not None or not blocks:
+                blocks = known.blocks()
             self._fit_labelled(blocks, answering, remembered=isinstance(items, Remembered))
             if self.dependence_ is not None:
                 correlation = self.dependence_.prior_correlation
@@ -329,6 +333,12 @@ class ProbabilityLabelCombiner(Combiner):
             self._fit_unlabelled(items, answering)
         self.answer_log_temperature_ = learn_answer_temperature(self, items)
         return self
+
+    def _temperature_alone(self) -> TemperatureScaling:
+        """Where the log-likelihood of the model's temperature is looked at most closely."""
+        if type(self.calibrator_) is TemperatureScaling and self.calibrator_.log_temperature_sd > 0:
+            return self.calibrator_
+        return TemperatureScaling(estimate="likelihood")
 
     def _start_manner(self, items: AnyItems, before: Memory | None) -> Manner | None:
         """Levels of confidence as they were cut at first, or are now; None where nobody gave any, or said "unsure"."""

@@ -107,6 +107,14 @@ def mode_between_nodes(curve: BSpline, prior_mean: float, prior_sd: float) -> tu
     return mode, float(second(mode) - prior_sd**-2.0)
 
 
+def with_derivatives(values: Floats, tau: float, slope: float, bend: float) -> Floats:
+    """Values at the nodes, changed around tau so that between nodes slope and curvature there are as given."""
+    curve = between_nodes(values)
+    slope, bend = slope - float(curve.derivative(1)(tau)), bend - float(curve.derivative(2)(tau))
+    away = LOG_TEMPERATURE_NODES - tau
+    return np.asarray(values + (slope * away + 0.5 * bend * away**2) * np.exp(-0.5 * away**2))
+
+
 def temperature_sums(block: Block, log_temperature: float) -> tuple[float, float, float]:
     """Log-likelihood of the block's targets and its first two derivatives in 1/T."""
     beta = np.exp(-log_temperature)
