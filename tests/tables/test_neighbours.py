@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowds import crowd, told_of
 from twoheads import InvalidObservations, LabelLabelCombiner, ProbabilityLabelCombiner
 from twoheads.tables import from_cleanlab, from_crowd_kit, from_label_studio, to_cleanlab, to_crowd_kit, to_label_studio
 
@@ -179,3 +180,21 @@ def test_label_studio_with_given_classes_and_controls():
         to_label_studio([{"id": 1}], [[1.0, 0.0]], ["a", "b"])
     made = to_label_studio([{"id": 1}], [[1.0, 0.0]], ["a", "b"], from_name="x", to_name="y")
     assert made[0]["predictions"][0]["result"][0]["from_name"] == "x"
+
+
+def test_nothing_of_a_crowd_is_lost_silently():
+    seen, told, unsure = crowd(n_items=30, seed=4)
+    table = pd.DataFrame(to_crowd_kit(seen))
+    assert len(table) == len(told)
+    by_pair = {(task, int(worker[1:])): (label, sure) for task, worker, label, sure in table.itertuples(index=False)}
+    for (item, person), (label, sure) in told.items():
+        assert by_pair[item, person][0] == "abc"[label]
+        np.testing.assert_equal(by_pair[item, person][1], sure)
+    assert told_of(from_crowd_kit(table))[0].keys() == {key for key in told_of(seen)[0] if key[2] != "unsure"}
+    labels, pred_probs = to_cleanlab(seen)
+    assert all(np.isnan(labels[item, person]) for item, person in unsure)
+    assert np.isfinite(labels).sum() == len(told)
+    assert pred_probs.shape == (2, 30, 3)
+    there = ~np.isnan(seen.model_proba[1][:, 0])
+    np.testing.assert_array_equal(pred_probs[1][there], seen.model_proba[1][there])
+    np.testing.assert_allclose(pred_probs[1][~there], 1 / 3)

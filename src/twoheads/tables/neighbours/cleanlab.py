@@ -70,6 +70,10 @@ def to_cleanlab(seen: Observations) -> tuple[NDArray[Any], Floats]:
     Columns of labels are ``seen.annotators``: ``pandas.DataFrame(labels, columns=seen.annotators)``. Where the model
     has not seen an item its probabilities are equal. cleanlab itself wants at least one label per item.
 
+    Of several models ``pred_probs`` is (n_models, n_items, n_classes), as cleanlab's functions for ensembles take it.
+    The format has no place for "unsure", which becomes NaN, nor for confidence; of two answers of one person on one
+    item it holds the last.
+
     Examples
     --------
     >>> seen = Observations.from_arrays([1, -1], [[0.5, 0.5], [0.1, 0.9]], classes=["no", "yes"])
@@ -83,9 +87,16 @@ def to_cleanlab(seen: Observations) -> tuple[NDArray[Any], Floats]:
     given = answers.column != MISSING
     person, answer = np.divmod(answers.column[given], seen.n_classes)
     labels[item[given], person] = answer
-    proba = np.full((len(seen), seen.n_classes), 1.0 / seen.n_classes)
-    if seen.model_proba:
-        there = seen.has_model()
-        values = seen.model_proba[0][there].astype(np.float64)
-        proba[there] = values if seen.model_scale == "probability" else softmax(values, axis=1)
-    return labels, proba
+    rows = [_proba(seen, values) for values in seen.model_proba]
+    if not rows:
+        rows = [np.full((len(seen), seen.n_classes), 1.0 / seen.n_classes)]
+    return labels, rows[0] if len(rows) == 1 else np.stack(rows)
+
+
+def _proba(seen: Observations, values: NDArray[Any]) -> Floats:
+    """One model's probabilities, equal where it has not seen the item."""
+    proba = np.full(values.shape, 1.0 / seen.n_classes)
+    there = ~np.isnan(values).any(axis=1)
+    known = values[there].astype(np.float64)
+    proba[there] = known if seen.model_scale == "probability" else softmax(known, axis=1)
+    return proba

@@ -49,6 +49,9 @@ def from_crowd_kit(answers: Any, probas: Any = None, *, classes: ArrayLike | Non
 def to_crowd_kit(seen: Observations) -> dict[str, NDArray[Any]]:
     """The answers as the columns of crowd-kit's long table: ``pandas.DataFrame(to_crowd_kit(seen))``.
 
+    Where people said how sure they were, a column ``confidence`` follows, which crowd-kit does not look at. "Unsure" is
+    left out: crowd-kit would take it for one more class.
+
     Examples
     --------
     >>> seen = Observations.from_arrays([1, -1, 0], [[0.5, 0.5]] * 3, classes=["no", "yes"], items=["a", "b", "c"])
@@ -62,4 +65,5 @@ def to_crowd_kit(seen: Observations) -> dict[str, NDArray[Any]]:
     given = column != MISSING
     person, answer = np.divmod(column[given], seen.n_classes)
     workers = np.array(seen.annotators, dtype=object)
-    return {"task": seen.items[item[given]], "worker": workers[person], "label": seen.classes[answer]}
+    table = {"task": seen.items[item[given]], "worker": workers[person], "label": seen.classes[answer]}
+    return table if seen.confidence is None else {**table, "confidence": seen.confidence[given]}
