@@ -23,6 +23,7 @@ from twoheads.evaluation import error_rate, expected_calibration_error, log_loss
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = ("all", 100, 0)
+METHODS = ("recommended", "plain", "CROWDLAB")
 NLL, ECE, ERROR = "log loss", "ECE %", "error %"
 
 
@@ -85,17 +86,17 @@ def crowdlab(labels, proba):
     return posterior / (total + found["model_weight"])[:, None]
 
 
-def compared(crowd, learn, judge, sizes, rng, *, peers=True):
+def compared(crowd, learn, judge, sizes, rng, methods=METHODS):
     """{(method, size): scores} on the items to judge."""
     found, truth = {}, crowd.truth[judge]
     for size in sizes:
         y = known(crowd.truth[learn], size, rng)
-        for name in ("recommended", "plain") if peers else ("recommended",):
+        for name in (each for each in methods if each != "CROWDLAB"):
             named = name == "recommended"
             team = th.recommended() if named else th.ProbabilityLabelCombiner()
             team.fit(crowd.observations(learn, named=named), y)
             found[name, size] = judged(truth, team.predict_proba(crowd.observations(judge, named=named)))
-    if peers:
+    if "CROWDLAB" in methods:
         found["CROWDLAB", 0] = judged(truth, crowdlab(crowd.wide(judge), crowd.proba[judge]))
     return found
 
@@ -108,14 +109,14 @@ def averaged(trials):
     }
 
 
-def of_cifar10h(crowd, per_item, *, splits, sizes=SIZES, peers=True):
+def of_cifar10h(crowd, per_item, *, splits, sizes=SIZES, methods=METHODS):
     """Mean scores with so many answers per image: 7,000 images to learn from, 3,000 to judge."""
     trials = []
     for seed in range(splits):
         rng = np.random.default_rng(seed)
         drawn = crowd.drawn(per_item, rng)
         learn, judge = np.split(rng.permutation(len(crowd.truth)), [round(0.7 * len(crowd.truth))])
-        trials.append(compared(drawn, learn, judge, sizes, rng, peers=peers))
+        trials.append(compared(drawn, learn, judge, sizes, rng, methods))
     return averaged(trials)
 
 
@@ -136,14 +137,14 @@ def cifar10h_lines(folder, splits):
         yield Line(f"{title}, 3 answers, no labels: log loss", none[NLL], limit)
         yield Line(f"{title}, 3 answers, no labels: ECE %", none[ECE], 0.8)
         yield Line(f"{title}, no labels: error - CROWDLAB's", none[ERROR] - theirs, 0.0)
-        ten, fifty = (of_cifar10h(crowd, n, splits=splits, peers=False) for n in (10, 50))
+        ten, fifty = (of_cifar10h(crowd, n, splits=splits, methods=METHODS[:1]) for n in (10, 50))
         for size in SIZES:
             more, less = fifty["recommended", size][NLL], ten["recommended", size][NLL]
             yield Line(f"{title}, {size} labels: log loss with 50 answers (with 10: {less:.4f})", more, less)
 
 
 def of_imagenet16h(crowd, *, folds=5, sizes=SIZES, seed=0):
-    """Mean scores over folds of the images, all answers."""
+    """Mean scores over so many of five folds of the images, all answers."""
     rng = np.random.default_rng(seed)
     parts, trials = np.array_split(rng.permutation(len(crowd.truth)), 5), []
     for at in range(folds):
