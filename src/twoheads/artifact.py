@@ -18,7 +18,7 @@ from twoheads.errors import InvalidArtifact, MissingArtifact
 from twoheads.outputs import whole_file
 
 FORMAT = "twoheads"
-VERSION = 1
+VERSION = 2
 
 _registry: dict[str, type] = {}
 Class = TypeVar("Class", bound=type)

@@ -152,6 +152,21 @@ def test_confidence_and_several_models_are_learnt_on():
     assert np.abs(parts.predict_proba(seen) - whole.predict_proba(seen)).mean() < 0.01
 
 
+def test_teams_with_other_levels_of_confidence_merge():
+    problem = simulate(900, 3, seed=8)
+    seen = Observations.from_arrays(problem.human, problem.model)
+    sure = np.random.default_rng(9).beta(np.where(problem.human == problem.truth, 4, 2), 2)
+    coarse = np.where(np.arange(900) < 450, sure, np.round(sure))
+    seen = replace(seen, confidence=coarse)
+    teams = [th.recommended().fit(seen.take(rows), problem.truth[rows]) for rows in chunks(900, (450, 450))]
+    assert len(teams[0].manner_.bounds_) == 3
+    assert len(teams[1].manner_.bounds_) == 1
+    for merged in (teams[0].merge(teams[1]), teams[1].merge(teams[0])):
+        counts = merged.memory_.manner_counts_
+        np.testing.assert_array_equal(counts.sum(axis=0), np.bincount(problem.truth))
+        assert np.isfinite(merged.predict_proba(seen)).all()
+
+
 def test_what_is_forgotten_counts_for_less():
     good, bad = simulate(1000, 3, seed=5, accuracy=0.95), simulate(1000, 3, seed=6, accuracy=0.4)
     rows = [np.column_stack([each.human, each.model]) for each in (good, bad)]

@@ -148,9 +148,7 @@ class Memory(BaseEstimator):
 
     def faded(self, forget: float) -> Memory:
         """The same with a share of everything forgotten."""
-        keep, faded = 1.0 - forget, Memory()
-        for name, value in vars(self).items():
-            setattr(faded, name, value)
+        keep, faded = 1.0 - forget, self._copy()
         for name in _SUMS:
             value = getattr(self, name)
             setattr(faded, name, None if value is None else keep * value)
@@ -163,10 +161,9 @@ class Memory(BaseEstimator):
         """The same with the people numbered as given; all of them must be among those."""
         if annotators == self.annotators_:
             return self
-        place = np.array([annotators.index(name) for name in self.annotators_], dtype=np.intp)
-        n_classes, moved = self.counts_.shape[1], Memory()
-        for name, value in vars(self).items():
-            setattr(moved, name, value)
+        number = {name: at for at, name in enumerate(annotators)}
+        place = np.array([number[name] for name in self.annotators_], dtype=np.intp)
+        n_classes, moved = self.counts_.shape[1], self._copy()
         moved.annotators_ = annotators
         moved.counts_ = np.zeros((len(annotators), *self.counts_.shape[1:]))
         moved.counts_[place] = self.counts_
@@ -177,6 +174,26 @@ class Memory(BaseEstimator):
             for sample in (self.labelled_, self.unlabelled_)
         )
         return moved
+
+    def cut_at(self, bounds: Floats) -> Memory:
+        """The same with levels of confidence that begin elsewhere: each goes to the one in which it begins."""
+        if self.manner_bounds_ is None or np.array_equal(self.manner_bounds_, bounds):
+            return self
+        n_classes, moved = self.counts_.shape[1], self._copy()
+        level = np.searchsorted(bounds, [-np.inf, *self.manner_bounds_], side="right")
+        before = self.manner_counts_[:-1].reshape(n_classes, -1, n_classes)
+        after = np.zeros((n_classes, len(bounds) + 2, n_classes))
+        for old, new in enumerate([*level, len(bounds) + 1]):
+            after[:, new] += before[:, old]
+        moved.manner_bounds_ = bounds
+        moved.manner_counts_ = np.concatenate([after.reshape(-1, n_classes), self.manner_counts_[-1:]])
+        return moved
+
+    def _copy(self) -> Memory:
+        copy = Memory()
+        for name, value in vars(self).items():
+            setattr(copy, name, value)
+        return copy
 
 
 _SUMS = (
@@ -196,12 +213,14 @@ def united(memories: Sequence[Memory], annotators: tuple[str, ...]) -> Memory:
     parts = [memory.among(annotators) for memory in memories]
     whole = Memory()
     whole.annotators_ = annotators
+    bounds = [part.manner_bounds_ for part in parts if part.manner_bounds_ is not None]
+    whole.manner_bounds_ = bounds[0] if bounds else None
+    if bounds:
+        parts = [part.cut_at(bounds[0]) for part in parts]
     for name in (*_SUMS, "n_labelled_", "n_unlabelled_"):
         values = [getattr(part, name) for part in parts]
         there = [value for value in values if value is not None]
         setattr(whole, name, sum(there[1:], start=there[0]) if there else None)
-    bounds = [part.manner_bounds_ for part in parts if part.manner_bounds_ is not None]
-    whole.manner_bounds_ = bounds[0] if bounds else None
     limit = sample_size(whole.counts_.shape[1])
     whole.labelled_ = _together([part.labelled_ for part in parts], limit)
     whole.unlabelled_ = _together([part.unlabelled_ for part in parts], limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -15,59 +14,32 @@ from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.annotators import annotator_stats
-from twoheads.combination.answering import Answering
 from twoheads.combination.base import Combiner
-from twoheads.combination.dependence import Dependence, LeftOut
+from twoheads.combination.dependence import Dependence
 from twoheads.combination.description import facts, words
 from twoheads.combination.em import (
-    EM_CORRELATION,
-    expectation_maximisation,
     log_prevalence,
-    start_from_votes,
 )
 from twoheads.combination.explanation import Explanation, in_favour
-from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
     Labelled,
-    crowd_counts_by_fold,
-    fold_of,
     labelled,
-    manner_counts_by_fold,
 )
-from twoheads.combination.memory import AnyItems, Memory, Remembered, remember, united
-from twoheads.combination.parts import part
+from twoheads.combination.learning import learn
+from twoheads.combination.memory import Memory, Remembered
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.record import Record, record_of
-from twoheads.confusion.base import Confusion, Rows
-from twoheads.confusion.dirichlet import DirichletConfusion
+from twoheads.combination.record import Record
+from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import mapped
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.kernels.agreement import agreement_log_density
-from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers, sum_by_item
+from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import MODE_LABELS
 from twoheads.kernels.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
-from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
+from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.kernels.temperature import tempered
 from twoheads.observations import SUM_TOLERANCE, Observations
-
-#: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (8 MB).
-TABLE_NUMBERS = 1_000_000
-
-#: Log-probabilities in the sample of a large table from which its fit starts (64 MB).
-SAMPLE_NUMBERS = 8_000_000
-
-#: Scale of the prior of a log temperature that the calibrator holds.
-HELD_SD = 1e-3
-
-#: Scale of the prior of the log temperature of several models together, each calibrated already.
-POOL_SD = 0.4
-
-#: Scale of the prior of a log temperature that EM has learnt from items that several people answered.
-LEARNT_SCALE = 0.2
 
 
 @register
@@ -149,6 +121,8 @@ class ProbabilityLabelCombiner(Combiner):
 
     several_models = True
 
+    confusion_: Confusion
+    calibrator_: Calibrator
     dependence_: Dependence | None
     manner_: Manner | None
     memory_: Memory
@@ -194,7 +168,8 @@ class ProbabilityLabelCombiner(Combiner):
             raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
         items = labelled(X, y, sample_weight, self.model_scale)
         self._learn_about(items.seen)
-        return self._learn(items)
+        learn(self, items)
+        return self
 
     def partial_fit(
         self,
@@ -229,13 +204,15 @@ class ProbabilityLabelCombiner(Combiner):
         items = labelled(X, y, sample_weight, self.model_scale, known)
         if before is None:
             self._learn_about(items.seen)
-            return self._learn(items)
+            learn(self, items)
+            return self
         if isinstance(items, Labelled):
             items = replace(items, seen=items.seen.with_models(self.models_))
         self._check_same("X", items.seen.classes, items.seen.models or self.models_)
         new = [name for name in items.seen.annotators if name not in set(self.annotators_)]
         self.annotators_ = (*self.annotators_, *new)
-        return self._learn(items, before.faded(forget) if forget else before)
+        learn(self, items, before.faded(forget) if forget else before)
+        return self
 
     def merge(self, *others: Self) -> Self:
         """One team from this one and others that were fitted on other items, as if on all; none of them changes.
@@ -257,7 +234,8 @@ class ProbabilityLabelCombiner(Combiner):
             if hasattr(self, name):
                 setattr(merged, name, getattr(self, name))
         merged.annotators_ = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
-        return merged._learn(Remembered.of([team.memory_ for team in teams], merged.annotators_, self.classes_))
+        learn(merged, Remembered.of([team.memory_ for team in teams], merged.annotators_, self.classes_))
+        return merged
 
     #: Whether it can learn on from more items.
     learns_on: ClassVar[bool] = True
@@ -274,92 +252,6 @@ class ProbabilityLabelCombiner(Combiner):
                     f"{argument} must have the {what} seen before, {', '.join(map(str, mine[:8]))}; "
                     f"they are {', '.join(map(str, theirs[:8]))}."
                 )
-
-    def _learn(self, items: AnyItems, before: Memory | None = None) -> Self:
-        """Learn from items and what is remembered of earlier ones."""
-        self._class_prior()
-        self.confusion_: Confusion = part(self.confusion, Confusion, DirichletConfusion, "confusion")
-        self.calibrator_: Calibrator = part(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
-        self.dependence_ = (
-            None if self.dependence is None else part(self.dependence, Dependence, Dependence, "dependence")
-        )
-        self.manner_ = self._start_manner(items, before)
-        blocks: Sequence[Block] = []
-        if isinstance(items, Remembered):
-            self.memory_ = items.memory
-        else:
-            blocks = items.blocks()
-            self.memory_ = remember(
-                items,
-                blocks,
-                items.seen.annotators or ("human",),
-                correlation=0.0 if self.dependence_ is None else self.dependence_.prior_correlation,
-                overlap=self.confusion_.uses_overlap,
-                manner=self.manner_,
-                temperature=self._temperature_alone(),
-            )
-            if before is not None:
-                self.memory_ = united([before, self.memory_], self.annotators_)
-                items, blocks = Remembered(items.seen, self.memory_), []
-        self.record_ = None
-        self.objective_ = np.empty(0)
-        self.n_labelled_, self.n_unlabelled_ = self.memory_.n_labelled_, self.memory_.n_unlabelled_
-        self.labels_per_class_ = self.memory_.labels_per_class_
-        self.prevalence_ = (self.labels_per_class_ + 1.0) / (self.labels_per_class_ + 1.0).sum()
-        self.pool_ = self._fit_pool(items)
-        if self.pool_ is not None:
-            items = items.mapped(self.pool_.pooled)
-        answering = self.memory_.answering()
-        self.answering_ = self.memory_.answering_
-        if self.n_labelled_:
-            known = items.labelled()
-            if self.n_unlabelled_ or self.pool_ is not None or not blocks:
-                blocks = known.blocks()
-            self._fit_labelled(blocks, answering, remembered=isinstance(items, Remembered))
-            if self.dependence_ is not None:
-                correlation = self.dependence_.prior_correlation
-                if answering.several_on_average and self.n_unlabelled_ and self.unlabelled_weight:
-                    self._fit_unlabelled(items, answering)
-                    correlation = EM_CORRELATION
-                    agreement, prior = None, self._learnt_log_temperature(LEARNT_SCALE)
-                else:
-                    agreement = self._agreement(items) if self.unlabelled_weight else None
-                    prior = self._log_temperature_prior()
-                by_fold = None
-                if answering.several or len(self.annotators_) > 1:
-                    by_fold = crowd_counts_by_fold(blocks, len(self.classes_), correlation)
-                self._fit_dependence(self.dependence_, known, blocks, by_fold, agreement, prior)
-        if self.n_unlabelled_ and (not self.n_labelled_ or (self.unlabelled_weight and self.dependence_ is None)):
-            self._fit_unlabelled(items, answering)
-        self.answer_log_temperature_ = learn_answer_temperature(self, items)
-        return self
-
-    def _temperature_alone(self) -> TemperatureScaling:
-        """Where the log-likelihood of the model's temperature is looked at most closely."""
-        if type(self.calibrator_) is TemperatureScaling and self.calibrator_.log_temperature_sd > 0:
-            return self.calibrator_
-        return TemperatureScaling(estimate="likelihood")
-
-    def _start_manner(self, items: AnyItems, before: Memory | None) -> Manner | None:
-        """Levels of confidence as they were cut at first, or are now; None where nobody gave any, or said "unsure"."""
-        memory = items.memory if isinstance(items, Remembered) else before
-        manner = Manner()
-        if memory is not None and memory.manner_bounds_ is not None:
-            manner.bounds_ = memory.manner_bounds_
-            return manner.fit_counts(np.zeros((len(self.classes_) * manner.n_symbols + 1, len(self.classes_))))
-        confidences = items.confidences()
-        return None if confidences is None else manner.start(confidences, len(self.classes_))
-
-    def _fit_pool(self, items: AnyItems) -> ModelPool | None:
-        """Learn to make one of several models; None where there is one."""
-        if len(self.models_) == 1:
-            return None
-        pool = ModelPool(self.calibrator_)
-        limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
-        if not self.n_labelled_:
-            return pool.start(items.some(limit), len(self.classes_))
-        self.calibrator_ = TemperatureScaling(log_temperature_mean=0.0, log_temperature_sd=POOL_SD)
-        return pool.fit_blocks(items.labelled().some(limit), len(self.classes_))
 
     def _class_prior(self) -> str | Floats:
         """How common the classes are said to be: "model", "learn", or an array, checked."""
@@ -394,185 +286,12 @@ class ProbabilityLabelCombiner(Combiner):
             return log_proba
         return np.where(block.no_model, log_prior[:, None], log_proba)
 
-    def _fit_labelled(self, blocks: Sequence[Block], answering: Answering, *, remembered: bool) -> None:
-        """Learn the parts from the sums over labelled items, or from the items where sums do not tell all."""
-        memory = self.memory_
-        one = len(self.annotators_) == 1 and not answering.several
-        overlap = memory.overlap_ if self.confusion_.uses_overlap else None
-        self.confusion_.fit_counts(memory.counts_, overlap, crowd_counts=None if one else memory.crowd_counts_)
-        if self.manner_ is not None:
-            self.manner_.fit_counts(memory.manner_counts_)
-        calibrator = self.calibrator_
-        if (
-            self.pool_ is None
-            and type(calibrator) is TemperatureScaling
-            and (remembered or calibrator.estimate != "mean")
-        ):
-            calibrator.fit_values(memory.temperature_values_)
-        else:
-            calibrator.fit_blocks(blocks, len(self.classes_))
-
-    def _fit_unlabelled(self, items: AnyItems, answering: Answering) -> None:
-        """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
-        n_people, n_classes = len(self.annotators_), len(self.classes_)
-        blocks, calibrator = items.blocks(), self.calibrator_
-        correlation = 0.0 if self.dependence_ is None else EM_CORRELATION
-        if not self.n_labelled_:
-            if answering.several_on_average and not items.seen.model_proba:
-                self.prevalence_ = start_from_votes(
-                    blocks, self.confusion_, n_annotators=n_people, correlation=correlation
-                )
-            else:
-                self.confusion_.start(n_people, n_classes)
-            self.calibrator_.start(blocks, n_classes)
-            if self.dependence_ is not None and not answering.several_on_average:
-                calibrator = self._start_dependence(self.dependence_, items)
-        elif (self.confusion_.human_given_true_ == 0).any():  # EM can never leave a zero
-            self.confusion_.start(n_people, n_classes)
-        progress = expectation_maximisation(
-            blocks,
-            self.confusion_,
-            calibrator,
-            self.manner_,
-            n_annotators=n_people,
-            unlabelled_weight=self.unlabelled_weight if self.n_labelled_ else 1.0,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            correlation=correlation,
-            hold_calibrator=self.dependence_ is not None and not answering.several_on_average,
-            log_prior=self._log_prior(),
-            learn_prior=isinstance(self.class_prior, str) and self.class_prior == "learn",
-        )
-        self.objective_, self.prevalence_ = progress.objective, progress.prevalence
-        if self.dependence_ is not None and answering.several_on_average and not self.n_labelled_:
-            self.dependence_.start(log_temperature_prior=self._learnt_log_temperature(HELD_SD), n_classes=n_classes)
-
-    def _start_dependence(self, dependence: Dependence, items: AnyItems) -> Calibrator:
-        """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
-        n_classes = len(self.classes_)
-        dependence.start(
-            log_temperature_prior=self._log_temperature_prior(), n_classes=n_classes, agreement=self._agreement(items)
-        )
-        if not isinstance(self.calibrator_, TemperatureScaling):
-            return self.calibrator_
-        return TemperatureScaling(log_temperature_mean=dependence.mean_log_temperature(), log_temperature_sd=0).start(
-            [], n_classes
-        )
-
-    def _agreement(self, items: AnyItems) -> Callable[[Floats], Floats] | None:
-        """What items without truth say of the model's temperature; None where nobody answered one, or it is held."""
-        if self._log_temperature_prior()[1] <= HELD_SD:
-            return None
-        pairs = items.answered_without_truth()
-        if pairs is None:
-            return None
-        human_label = self._human_label(pairs)
-        return agreement_log_density(self._model_side(pairs), human_label, *self.confusion_.accuracy_posterior())
-
-    def _fit_dependence(
-        self,
-        dependence: Dependence,
-        known: AnyItems,
-        blocks: Sequence[Block],
-        fold_counts: Floats | None,
-        agreement: Callable[[Floats], Floats] | None,
-        log_temperature_prior: tuple[float, float],
-    ) -> None:
-        left_out = self._left_out(known, blocks, fold_counts)
-        sample: Sequence[Block] = []
-        if len(known) > MODE_LABELS:
-            limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(self.classes_))
-            # The Hessian is a product of matrices: with many classes it wants more items at a time.
-            sample = self._seen_by_dependence(known.some(limit, least=1024))
-            blocks = blocks if blocks[0].n_items >= 1024 else known.blocks(least=1024)
-        blocks = self._seen_by_dependence(blocks)
-        dependence.fit(
-            blocks,
-            sample,
-            left_out,
-            n=float(known.per_class().sum()),
-            log_temperature_prior=log_temperature_prior,
-            n_classes=len(self.classes_),
-            agreement=agreement,
-        )
-        plain = dependence.plain()
-
-        def proba(block: Block) -> tuple[Floats, Floats]:
-            given = left_out(block)
-            seen = block.log_proba, given, block.answers
-            return dependence.proba(*seen), plain.proba(*seen)
-
-        self.record_ = record_of(sample or blocks, proba, self._human_label)
-
-    def _left_out(self, known: AnyItems, blocks: Sequence[Block], fold_counts: Floats | None) -> LeftOut:
-        log_rows = self._log_left_out_rows(known.weight_of_one(), fold_counts)
-        answered = self._answered_left_out(log_rows, fold_counts is not None)
-        if self.manner_ is None:
-            return answered
-        manner = self.manner_.left_out(manner_counts_by_fold(blocks, self.manner_))
-        return lambda block: answered(block) + manner(block, fold_of(block))
-
-    def _answered_left_out(self, log_rows: Rows, by_fold: bool) -> LeftOut:
-
-        def log_likelihood(block: Block) -> Floats:
-            assert block.answers is not None
-            assert block.true_label is not None
-            answers, truth = block.answers, block.true_label
-            fold = fold_of(block) if by_fold else None
-            if answers.start is not None:
-                item = np.repeat(np.arange(len(answers)), answers.per_item())
-            elif (answers.column == MISSING).any():
-                item = np.flatnonzero(answers.column != MISSING)
-            else:
-                return log_rows(answers.column, truth, fold)
-            column = answers.column if answers.start is not None else answers.column[item]
-            return sum_by_item(answers, log_rows(column, truth[item], None if fold is None else fold[item]))
-
-        return log_likelihood
-
-    def _log_left_out_rows(self, weight: float, fold_counts: Floats | None) -> Rows:
-        """Log of the confusion's `left_out_rows`: a gather from a table where few pairs (answer, truth) occur."""
-        rows, n_classes = self.confusion_.left_out_rows(weight, fold_counts), len(self.classes_)
-
-        def log_rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            given = np.maximum(rows(column, true_label, fold), FLOOR)
-            return np.log(given, out=given)
-
-        pairs = np.nonzero(self.confusion_.counts_.reshape(-1, n_classes))
-        if fold_counts is not None or len(pairs[0]) * n_classes > TABLE_NUMBERS:
-            return log_rows
-        table = log_rows(*pairs)
-        number = np.zeros(self.confusion_.counts_.size, dtype=np.intp)
-        number[pairs[0] * n_classes + pairs[1]] = np.arange(len(pairs[0]))
-
-        def gathered(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            return np.asarray(np.take(table, number[column * n_classes + true_label], axis=1))
-
-        return gathered
-
-    def _learnt_log_temperature(self, scale: float) -> tuple[float, float]:
-        """Location and scale of what is left to learn of the model's log temperature after EM."""
-        if isinstance(self.calibrator_, TemperatureScaling):
-            return self.calibrator_.log_temperature_, scale
-        return 0.0, scale
-
-    def _log_temperature_prior(self) -> tuple[float, float]:
-        """Location and scale of what is left for the dependence stage to learn of the model's temperature."""
-        if isinstance(self.calibrator_, TemperatureScaling):
-            return self.calibrator_.log_temperature_mean, max(self.calibrator_.log_temperature_sd, HELD_SD)
-        return 0.0, 0.25
-
     def _model_side(self, block: Block) -> Floats:
         """What the dependence stage sees of the model: it tempers by itself, other calibrations are made before."""
         log_proba = block.log_proba
         if not isinstance(self.calibrator_, TemperatureScaling):
             log_proba = np.maximum(self.calibrator_.calibrate(log_proba), LOG_FLOOR)
         return self._with_prior(block, log_proba)
-
-    def _seen_by_dependence(self, blocks: Sequence[Block]) -> Sequence[Block]:
-        if isinstance(self.calibrator_, TemperatureScaling) and self._log_prior() is None:
-            return blocks
-        return mapped(lambda block: replace(block, log_proba=self._model_side(block)), blocks)
 
     def _human_label(self, block: Block) -> Codes:
         """The people's label: their answer, or the class most likely to give all their answers; MISSING without any."""
