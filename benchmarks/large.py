@@ -12,8 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import twoheads as th
 from benchmarks.cost import RESULTS, machine
 from benchmarks.files import write_table
+from benchmarks.simulation import simulate
 
 MEASURE = """
 import json, re, sys, time, warnings
@@ -47,6 +49,26 @@ else:
         fitted = team().fit(table)
 print(json.dumps({"seconds": time.perf_counter() - start, "read": read, "megabytes": peak(), "passes": count.n,
                   "iterations": len(fitted.objective_)}))
+"""
+
+COMBINE = """
+import json, re, sys, time
+from pathlib import Path
+import twoheads as th
+from twoheads import tables
+from twoheads.cli.app import run
+job, path, team, output = sys.argv[1:5]
+
+def peak():
+    return int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+start = time.perf_counter()
+if job == "memory":
+    X, _ = tables.scan(path).read(truth=False)
+    tables.write(output, [tables.verdicts(X, th.load(team).predict_proba(X))])
+elif run(["combine", team, path, "-o", output]):
+    raise SystemExit("combine failed")
+print(json.dumps({"seconds": time.perf_counter() - start, "megabytes": peak()}))
 """
 
 CLUSTER = """
@@ -105,6 +127,17 @@ def from_disk(path, without_truth, say):
         say(f"{job}: rows per second from disk / in memory", speed, "times", at_least=0.5)
 
 
+def combining(path, say):
+    """Combining from disk to disk, in time and memory, beside the same in memory."""
+    team, output = path.with_name("team.json"), path.with_name("verdicts.parquet")
+    th.recommended().fit(*simulate(100_000, 10)).save(team)
+    disk, memory = (measured(COMBINE, job, path, team, output) for job in ("disk", "memory"))
+    say("combine: peak memory", disk["megabytes"], "MB", at_most=1024)
+    say("combine", disk["seconds"], "s")
+    say("reading, predicting and writing in memory", memory["seconds"], "s")
+    say("combine: rows per second / in memory", memory["seconds"] / disk["seconds"], "times", at_least=0.5)
+
+
 def on_a_cluster(path, say):
     """One worker of one thread, and two."""
     one, two = (measured(CLUSTER, path, workers) for workers in (1, 2))
@@ -132,6 +165,7 @@ def main():
         if options.only != "cluster":
             write_table(place / "table.parquet", options.rows)
             write_table(place / "without.parquet", options.rows, truth=False)
+            combining(place / "table.parquet", say)
             from_disk(place / "table.parquet", place / "without.parquet", say)
         if options.only != "disk":
             write_table(place / "half.parquet", options.rows // 2)

@@ -189,6 +189,11 @@ def agreements(answers: Answers, weight: Floats | None, n_people: int, n_classes
 
     returns  (n_people,) each
     """
+    if answers.start is None:  # nobody else has answered any of them
+        there = answers.column != MISSING
+        share = None if weight is None else weight[there]
+        counts = np.bincount(answers.column[there] // n_classes, share, n_people).astype(np.float64)
+        return counts, np.zeros(n_people), np.zeros(n_people)
     per_item = answers.per_item()
     given = answers.column[answers.column != MISSING]
     item = np.repeat(np.arange(len(answers)), per_item)
