@@ -22,6 +22,8 @@ STRENGTH: Floats = np.geomspace(1.0, 2000.0, 14)
 #: Abilities in units of the spread, and the prior's log-weights there.
 STEP: Floats = np.linspace(-3.0, 3.0, 15)
 _LOG_STEP_WEIGHT: Floats = -0.5 * STEP**2 - logsumexp(-0.5 * STEP**2)
+#: A soft count below this says nothing about the strength, and most of EM's are.
+_NOTHING = 1e-6
 #: More people than this say no more about the strength.
 _PEOPLE = 300
 
@@ -97,7 +99,7 @@ def strength_of_most_evidence(counts: Floats, means: Floats) -> float:
 
     counts, means  (n_people, n_answers, n_classes)
     """
-    cell = counts > 0
+    cell = counts > _NOTHING
     count, mean, total = counts[cell], means[cell], counts.sum(axis=1)
     total = total[total > 0]
     evidence = [
