@@ -23,7 +23,7 @@ from twoheads.combination.record import record_of
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import mapped
+from twoheads.engines.local import BLOCK_NUMBERS, mapped
 from twoheads.kernels.agreement import agreement_log_density
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -97,6 +97,7 @@ def learn(team: ProbabilityLabelCombiner, items: AnyItems, before: Memory | None
             if answering.several or len(team.annotators_) > 1:
                 by_fold = crowd_counts_by_fold(blocks, len(team.classes_), correlation)
             _fit_dependence(team, team.dependence_, known, blocks, by_fold, agreement, prior)
+    del blocks  # EM makes its own
     if team.n_unlabelled_ and (not team.n_labelled_ or (team.unlabelled_weight and team.dependence_ is None)):
         _fit_unlabelled(team, items, answering)
     team.answer_log_temperature_ = learn_answer_temperature(team, items)
@@ -149,10 +150,19 @@ def _fit_labelled(
         calibrator.fit_blocks(blocks, len(team.classes_))
 
 
+def _block_items(n_people: int, n_classes: int) -> int:
+    """How many items a block of EM should have at least.
+
+    Each adds counts of every person: blocks of fewer numbers than those spend their time adding. None is to be eight
+    times as large as blocks are.
+    """
+    return max(64, min(n_people * n_classes, 8 * BLOCK_NUMBERS // n_classes))
+
+
 def _fit_unlabelled(team: ProbabilityLabelCombiner, items: AnyItems, answering: Answering) -> None:
     """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
     n_people, n_classes = len(team.annotators_), len(team.classes_)
-    blocks, calibrator = items.blocks(), team.calibrator_
+    blocks, calibrator = items.blocks(least=_block_items(n_people, n_classes)), team.calibrator_
     correlation = 0.0 if team.dependence_ is None else EM_CORRELATION
     if not team.n_labelled_:
         if answering.several_on_average and not items.seen.model_proba:

@@ -252,7 +252,9 @@ def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_co
 
 def as_crowd(answers: Answers, n_answers: int) -> Answers:
     """The same answers as if one person had given them all."""
-    column = np.where(answers.column == MISSING, MISSING, answers.column % n_answers)
+    column = answers.column % n_answers
+    if answers.start is None:
+        column[answers.column == MISSING] = MISSING
     return Answers(column, answers.start)
 
 
