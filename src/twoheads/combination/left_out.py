@@ -15,8 +15,8 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import FLOOR
 
-#: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (8 MB).
-TABLE_NUMBERS = 1_000_000
+#: Rows of leave-one-out matrices are written down once if they have fewer numbers than this together (32 MB).
+TABLE_NUMBERS = 4_000_000
 
 
 def left_out_likelihood(
@@ -66,14 +66,17 @@ def _log_rows(confusion: Confusion, weight: float, fold_counts: Floats | None) -
         given = np.maximum(rows(column, true_label, fold), FLOOR)
         return np.log(given, out=given)
 
-    pairs = np.nonzero(confusion.counts_.reshape(-1, n_classes))
-    if fold_counts is not None or len(pairs[0]) * n_classes > TABLE_NUMBERS:
+    cell, truth = np.nonzero(confusion.counts_.reshape(-1, n_classes))
+    n_folds = 1 if fold_counts is None else len(fold_counts)
+    if len(cell) * n_folds * n_classes > TABLE_NUMBERS:
         return log_rows
-    table = log_rows(*pairs)
+    folds = [None] if fold_counts is None else [np.full(len(cell), at) for at in range(n_folds)]
+    table = np.concatenate([log_rows(cell, truth, fold) for fold in folds], axis=1)
     number = np.zeros(confusion.counts_.size, dtype=np.intp)
-    number[pairs[0] * n_classes + pairs[1]] = np.arange(len(pairs[0]))
+    number[cell * n_classes + truth] = np.arange(len(cell))
 
     def gathered(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-        return np.asarray(np.take(table, number[column * n_classes + true_label], axis=1))
+        at = number[column * n_classes + true_label]
+        return np.asarray(np.take(table, at if fold is None else at + len(cell) * fold, axis=1))
 
     return gathered
