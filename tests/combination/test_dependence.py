@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import twoheads.combination.labelled as labelled_module
-import twoheads.combination.probability_label as combiner_module
+import twoheads.combination.learning as learning_module
 import twoheads.engines.local as engine
 from strategies import CALIBRATORS, CONFUSIONS, simulate
 from twoheads.calibration.temperature import TemperatureScaling
@@ -124,7 +124,7 @@ def test_the_mode_of_many_labels_says_what_the_grid_says(monkeypatch):
     mode = recommended().fit(problem.X, problem.truth)
     assert len(mode.dependence_.weight_) == 1
     assert mode.record_.n == 20_000
-    monkeypatch.setattr(combiner_module, "MODE_LABELS", 30_000)
+    monkeypatch.setattr(learning_module, "MODE_LABELS", 30_000)
     grid = recommended().fit(problem.X, problem.truth)
     assert len(grid.dependence_.weight_) > 1
     assert grid.record_.n == 20_001
@@ -135,11 +135,11 @@ def test_the_mode_of_many_labels_says_what_the_grid_says(monkeypatch):
 def test_blocks_made_anew_in_each_pass_give_the_same(monkeypatch, calibrator):
     problem = simulate(4000, 3, seed=8, unasked=0.1)
     team = ProbabilityLabelCombiner(DirichletConfusion(), calibrator, Dependence())
-    monkeypatch.setattr(combiner_module, "MODE_LABELS", 1500)
+    monkeypatch.setattr(learning_module, "MODE_LABELS", 1500)
     kept = team.fit(problem.X, problem.truth).predict_proba(problem.X)
     monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 1000)
     monkeypatch.setattr(engine, "BLOCK_NUMBERS", 900)
-    monkeypatch.setattr(combiner_module, "TABLE_NUMBERS", 0)
+    monkeypatch.setattr(learning_module, "TABLE_NUMBERS", 0)
     np.testing.assert_allclose(team.fit(problem.X, problem.truth).predict_proba(problem.X), kept, atol=1e-10)
 
 
