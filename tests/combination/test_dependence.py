@@ -8,6 +8,7 @@ from scipy.special import softmax
 
 import twoheads.combination.labelled as labelled_module
 import twoheads.combination.learning as learning_module
+import twoheads.combination.left_out as left_out_module
 import twoheads.engines.local as engine
 from strategies import CALIBRATORS, CONFUSIONS, simulate
 from twoheads.calibration.temperature import TemperatureScaling
@@ -139,7 +140,7 @@ def test_blocks_made_anew_in_each_pass_give_the_same(monkeypatch, calibrator):
     kept = team.fit(problem.X, problem.truth).predict_proba(problem.X)
     monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 1000)
     monkeypatch.setattr(engine, "BLOCK_NUMBERS", 900)
-    monkeypatch.setattr(learning_module, "TABLE_NUMBERS", 0)
+    monkeypatch.setattr(left_out_module, "TABLE_NUMBERS", 0)
     np.testing.assert_allclose(team.fit(problem.X, problem.truth).predict_proba(problem.X), kept, atol=1e-10)
 
 
