@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks import crowd as bench
 from benchmarks.real_crowds import cifar10h, cifar10s, imagenet16h
 from benchmarks.real_sets import UnreadableSet

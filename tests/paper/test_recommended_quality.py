@@ -6,18 +6,14 @@ Margins are half of what 25 draws gave: log loss .02 to .11 below that of P+L (M
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-
-from strategies import simulate
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks import quality
 from benchmarks.real_sets import UnreadableSet, find_sets
+
+from strategies import simulate
 
 BASE, OURS = quality.BASE, quality.OURS
 
