@@ -81,7 +81,7 @@ def test_plain_product_gains_as_bayes_rule_says(class_prior):
     # Without a correction, and with the model's own temperature: sum_h max_y phi_hy b_y - max_y b_y.
     X, y = crowd(300, [0.8], seed=1, named="human")
     team = th.ProbabilityLabelCombiner(class_prior=class_prior).fit(X, y)
-    team.answer_log_temperature_ = 0.0
+    team._answer_log_temperature = 0.0
     new, _ = crowd(50, [0.8], share=0.0, seed=2, named="human")
     belief = team.predict_proba(new)
     phi = team.confusion_.human_given_true_

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Self
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
@@ -96,8 +97,8 @@ class TemperatureScaling(Calibrator):
         """Learn from blocks: the log-likelihood at fixed temperatures tells all that is to be known."""
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
-        values = self.log_likelihood_at_nodes(blocks, n_classes)
-        return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
+        curve = between_nodes(self.log_likelihood_at_nodes(blocks, n_classes))
+        return self._fit(curve, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
     def log_likelihood_at_nodes(self, blocks: Sequence[Block], n_classes: int) -> Floats:
         """Log-likelihood of the blocks' targets at fixed temperatures, up to a constant; it adds up over chunks.
@@ -148,12 +149,11 @@ class TemperatureScaling(Calibrator):
         if self._is_held():
             return self.start([], 0)
         curve = between_nodes(values)
-        return self._fit(values, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
+        return self._fit(curve, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
 
-    def _fit(self, values: Floats, beyond: Callable[[Floats], Floats]) -> Self:
-        """Learn from the log-likelihood at the nodes; ``beyond`` gives it where a vague posterior reaches past them."""
+    def _fit(self, curve: BSpline, beyond: Callable[[Floats], Floats]) -> Self:
+        """Learn from the log-likelihood between nodes; ``beyond`` gives it where a posterior reaches past them."""
         self._check()
-        curve = between_nodes(values)
         mean, sd = self._prior()
         mode, curvature = mode_between_nodes(curve, mean, sd)
         self._set(mode, 1.0 / np.sqrt(-curvature) if curvature < 0 else np.inf)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twoheads.combination.memory import Remembered
 from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats
@@ -15,18 +16,22 @@ from twoheads.kernels.simplex import normalise_exp
 from twoheads.kernels.temperature import tempered
 
 if TYPE_CHECKING:
-    from twoheads.combination.memory import AnyItems
     from twoheads.combination.probability_label import ProbabilityLabelCombiner
 
 #: More answers than this say no more about one temperature.
 ANSWERS = 2000
 
 
-def learn_answer_temperature(team: ProbabilityLabelCombiner, items: AnyItems) -> float:
+def learn_answer_temperature(team: ProbabilityLabelCombiner) -> float:
     """The log temperature at which the calibrated model foretells people's answers best; no truth is needed.
 
-    It is learnt from at most `ANSWERS` of them, evenly spaced.
+    It is learnt from at most `ANSWERS` of those that the team remembers.
     """
+    if not team.learns_on:
+        return 0.0
+    items = Remembered.of([team.memory_], team.annotators_, team.classes_)
+    if team.pool_ is not None:
+        items = items.mapped(team.pool_.pooled)
     blocks, few = list(items.some(ANSWERS)), items.answered_without_truth()
     if few is not None and few.n_items > sum(_n_answers(block) for block in blocks):  # answers are rare
         blocks = [few]
@@ -67,7 +72,7 @@ def present_belief(team: ProbabilityLabelCombiner, block: Block, posterior: Floa
     unanswered = np.flatnonzero(n_said == 0)
     belief = posterior.copy()
     if len(unanswered):
-        theta = getattr(team, "answer_log_temperature_", 0.0)  # a team of an older file has none
-        log_belief = team._shifted(block, team._with_prior(block, tempered(team._tempered(block), theta)))
+        model = tempered(team._tempered(block), team.answer_log_temperature_)
+        log_belief = team._shifted(block, team._with_prior(block, model))
         belief[:, unanswered] = normalise_exp(log_belief[:, unanswered])
     return belief

@@ -13,7 +13,6 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.answering import Answering
 from twoheads.combination.dependence import Dependence
 from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, start_from_votes
-from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import crowd_counts_by_fold
 from twoheads.combination.left_out import left_out_likelihood
 from twoheads.combination.memory import AnyItems, Memory, Remembered, remember, united
@@ -48,6 +47,7 @@ LEARNT_SCALE = 0.2
 def learn(team: ProbabilityLabelCombiner, items: AnyItems, before: Memory | None = None) -> None:
     """Learn from items and what is remembered of earlier ones."""
     team._class_prior()
+    team.__dict__.pop("_answer_log_temperature", None)  # that of earlier items
     team.confusion_ = part(team.confusion, Confusion, DirichletConfusion, "confusion")
     team.calibrator_ = part(team.calibrator, Calibrator, TemperatureScaling, "calibrator")
     team.dependence_ = None if team.dependence is None else part(team.dependence, Dependence, Dependence, "dependence")
@@ -100,7 +100,6 @@ def learn(team: ProbabilityLabelCombiner, items: AnyItems, before: Memory | None
     del blocks  # EM makes its own
     if team.n_unlabelled_ and (not team.n_labelled_ or (team.unlabelled_weight and team.dependence_ is None)):
         _fit_unlabelled(team, items, answering)
-    team.answer_log_temperature_ = learn_answer_temperature(team, items)
 
 
 def _temperature_alone(team: ProbabilityLabelCombiner) -> TemperatureScaling:

@@ -245,7 +245,7 @@ def remember(
     n_labelled, n_unlabelled = items.n_labelled, len(items) - items.n_labelled
     limit = sample_size(items.seen.n_classes)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and all are looked at again.
-    likely = tuple((limit + 8.0 * limit**0.5) / n if n > limit else np.inf for n in (n_labelled, n_unlabelled))
+    likely = tuple(_likely_key(limit, n) for n in (n_labelled, n_unlabelled))
     memory = _remembered(blocks, annotators, items.seen.n_classes, correlation, overlap, manner, likely)
     short = (sample is not None and sample.n_items < limit for sample in (memory.labelled_, memory.unlabelled_))
     if any(lacking and n > limit for lacking, n in zip(short, (n_labelled, n_unlabelled), strict=True)):
@@ -259,6 +259,12 @@ def remember(
     memory.n_labelled_, memory.n_unlabelled_ = n_labelled, n_unlabelled
     memory.labels_per_class_ = items.per_class()
     return memory
+
+
+def _likely_key(limit: int, n_items: int) -> float:
+    """A key below which more than ``limit`` of so many items stand, almost surely."""
+    share = (limit + 8.0 * limit**0.5) / max(n_items, 1)
+    return float(-np.log1p(-share)) if share < 1.0 else np.inf
 
 
 def _remembered(

@@ -21,6 +21,7 @@ from twoheads.combination.em import (
     log_prevalence,
 )
 from twoheads.combination.explanation import Explanation, in_favour
+from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
     Labelled,
     labelled,
@@ -101,8 +102,6 @@ class ProbabilityLabelCombiner(Combiner):
         How many answers each person gave, how many of them others answered too, and how far those agreed.
     n_labelled_, n_unlabelled_ : int
         How many items with and without truth were learnt from.
-    answer_log_temperature_ : float
-        How much less sure than the calibrated model one must be to foretell people's answers.
     objective_ : ndarray
         The log posterior at each iteration of EM; empty where all truth was known.
 
@@ -366,6 +365,14 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is not None:
             parts["dependence"] = in_favour(joint, label) - np.sum(list(parts.values()), axis=0)
         return Explanation(self.classes_[label], self.classes_, parts)
+
+    @property
+    def answer_log_temperature_(self) -> float:
+        """How much less sure than the calibrated model one must be to foretell people's answers; learnt when asked."""
+        check_is_fitted(self)
+        if not hasattr(self, "_answer_log_temperature"):
+            self._answer_log_temperature = learn_answer_temperature(self)
+        return self._answer_log_temperature
 
     @property
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
