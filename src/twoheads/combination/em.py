@@ -15,7 +15,7 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import Passing, added, map_blocks, mapped, sum_blocks
 from twoheads.engines.progress import listener
-from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
+from twoheads.kernels.answers import design_effect, soft_counts, vote_shares, votes
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
@@ -113,11 +113,11 @@ def start_from_votes(blocks: Sequence[Block], confusion: Confusion, *, n_annotat
     def kernel(block: Block) -> Counts:
         assert block.answers is not None
         n_classes = len(block.log_proba)
-        votes = vote_shares(block.answers, n_classes)
+        shares = vote_shares(block.answers, n_classes)
         if block.weight is not None:
-            votes *= block.weight
+            shares *= block.weight
         people = People(np.empty((0, n_classes)), None, n_annotators, correlation, None)
-        return people.counts(block, votes)
+        return people.counts(block, shares)
 
     persons, crowd, _, total = sum_blocks(kernel, blocks)
     confusion.fit_counts(persons, crowd_counts=crowd)
@@ -156,11 +156,11 @@ class People:
         counts = counts.reshape(self.n_annotators, n_classes, n_classes)
         ways = np.empty(0) if self.manner is None else self.manner.counts(block, share)
         total = share.sum(axis=1)
-        if answers.start is None or not self.correlation:
-            crowd = counts.sum(axis=0)
+        design = design_effect(answers, self.correlation) if self.correlation else np.ones(1)
+        if np.ptp(design) == 0:  # as many answers on every item
+            crowd = counts.sum(axis=0) / design[0]
         else:
-            share = share / design_effect(answers, self.correlation)
-            crowd = soft_counts(as_crowd(answers, n_classes), share, n_classes)
+            crowd = votes(answers, n_classes) @ (share / design).T
         return counts, crowd, ways, total
 
     def prior(self, block: Block, calibrated: Floats) -> Floats:

@@ -258,13 +258,18 @@ def as_crowd(answers: Answers, n_answers: int) -> Answers:
     return Answers(column, answers.start)
 
 
+def votes(answers: Answers, n_classes: int) -> Floats:
+    """How many of each item's answers name each class, (n_classes, n_items)."""
+    there = answers.column != MISSING
+    item, label = item_of_answers(answers)[there], answers.column[there] % n_classes
+    counts = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers))
+    return counts.reshape(n_classes, -1).astype(np.float64)
+
+
 def vote_shares(answers: Answers, n_classes: int) -> Floats:
     """Share of each item's answers that name each class, (n_classes, n_items); equal where there is none."""
     per_item = answers.per_item()
-    item = np.repeat(np.arange(len(answers)), per_item)
-    label = answers.column[answers.column != MISSING] % n_classes
-    votes = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers)).reshape(n_classes, -1)
-    return np.where(per_item > 0, votes / np.maximum(per_item, 1), 1.0 / n_classes)
+    return np.where(per_item > 0, votes(answers, n_classes) / np.maximum(per_item, 1), 1.0 / n_classes)
 
 
 def sum_by_item(answers: Answers, rows: Floats) -> Floats:
