@@ -17,7 +17,7 @@ from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
 from twoheads.engines.progress import listener
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
 from twoheads.kernels.temperature import (
     LOG_TEMPERATURE_BOUNDS,
@@ -110,13 +110,14 @@ class TemperatureScaling(Calibrator):
         for size in (max(1000, numbers // n_classes) for numbers in _SAMPLES):
             if n_items_of(samples[-1]) > 2 * size:
                 samples.append(_sample(samples[-1], size))
-        share = [n_items_of(blocks) / n_items_of(few) for few in samples]
-        values = np.asarray(share[-1] * sum_blocks(lambda block: (node_values(block),), samples[-1])[0])
-        if len(samples) == 1:
+        n_items, few = n_items_of(blocks), samples.pop()
+        values = np.asarray(n_items / n_items_of(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
+        if not samples:
             return values
         tau, slope, bend = mode_between_nodes(between_nodes(values), *self._prior())[0], 0.0, 0.0
-        for few, scale in zip(samples[-2::-1], share[-2::-1], strict=True):
-            tau, slope, bend = self._newton(few, tau, scale)
+        while samples:  # a sample goes once the next one is looked at
+            few = samples.pop()
+            tau, slope, bend = self._newton(few, tau, n_items / n_items_of(few))
         return with_derivatives(values, tau, slope, bend)
 
     def _newton(self, blocks: Sequence[Block], tau: float, scale: float) -> tuple[float, float, float]:
@@ -252,7 +253,7 @@ class TemperatureScaling(Calibrator):
 
 
 def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
-    """About ``size`` items, evenly spaced over all blocks."""
+    """About ``size`` items, evenly spaced over all blocks, in blocks as large as those."""
     step = max(1, n_items_of(blocks) // size)
 
     def every(block: Block) -> Block:
@@ -263,4 +264,5 @@ def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
             weight=None if block.weight is None else block.weight[::step],
         )
 
-    return list(map_blocks(every, blocks))
+    few = list(map_blocks(every, blocks))
+    return [joined(few[start : start + step]) for start in range(0, len(few), step)]

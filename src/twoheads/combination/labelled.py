@@ -146,7 +146,7 @@ def labelled(
         X, y = X.read()
     seen = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, seen)
-    return Labelled(seen, truth, as_weight(sample_weight, len(seen)), np.arange(len(seen)))
+    return Labelled(seen, truth, as_weight(sample_weight, len(seen)), np.arange(len(seen), dtype=np.int32))
 
 
 def counts_and_crowd(block: Block, n_people: int, n_classes: int, correlation: float) -> tuple[Floats, Floats]:

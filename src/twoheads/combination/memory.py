@@ -34,6 +34,8 @@ from twoheads.observations import Observations
 
 #: Items of a sample: so many probabilities together, within these bounds.
 _NUMBERS, _FEWEST, _MOST = 100_000, 200, 2000
+#: Samples of blocks that are made one at a time.
+_AT_ONCE = 100
 
 
 def sample_size(n_classes: int) -> int:
@@ -286,10 +288,14 @@ def _remembered(
         return sums, [_sample(part, limit, bound) for part, bound in zip((with_truth, rest), likely, strict=True)]
 
     total: list[Any] = []
-    samples: list[Sample | None] = [None, None]
+    found: list[list[Sample | None]] = [[], []]
     for sums, parts in map_blocks(kernel, blocks):
         total = [a + b for a, b in zip(total, sums, strict=True)] if total and sums else sums or total
-        samples = [_together([held, part], limit) for held, part in zip(samples, parts, strict=True)]
+        for held, part in zip(found, parts, strict=True):
+            held.append(part)
+            if len(held) >= _AT_ONCE:
+                held[:] = [_together(held, limit)]
+    samples = [_together(held, limit) for held in found]
     memory = Memory()
     memory.annotators_ = annotators
     if not total:
