@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Self
 
 import numpy as np
@@ -264,5 +265,5 @@ def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
             weight=None if block.weight is None else block.weight[::step],
         )
 
-    few = list(map_blocks(every, blocks))
-    return [joined(few[start : start + step]) for start in range(0, len(few), step)]
+    few = map_blocks(every, blocks)
+    return [joined([first, *islice(few, step - 1)]) for first in few]
