@@ -25,7 +25,7 @@ def blas_threads():
 
 
 @pytest.mark.parametrize(
-    ("n_items", "n_classes"), [(1, 2), (260_000 // 10, 10), (260_000 // 10 + 1, 10), (1_000_000, 10), (500, 1_000_000)]
+    ("n_items", "n_classes"), [(1, 2), (300_000 // 10, 10), (300_000 // 10 + 1, 10), (1_000_000, 10), (500, 1_000_000)]
 )
 def test_slices_cover_every_item_once(n_items, n_classes):
     slices = local.block_slices(n_items, n_classes)

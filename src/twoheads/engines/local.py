@@ -23,8 +23,8 @@ from threadpoolctl import ThreadpoolController
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-#: Numbers in one array of a block: 26,000 items of 10 classes. Smaller blocks fight for the interpreter's lock.
-BLOCK_NUMBERS = 260_000
+#: Numbers in one array of a block: 30,000 items of 10 classes. Smaller blocks fight for the interpreter's lock.
+BLOCK_NUMBERS = 300_000
 
 
 # The C library hands memory of arrays this size back to the system when they are freed, and fetching it again costs
