@@ -10,7 +10,7 @@ import pytest
 
 import twoheads as th
 from strategies import simulate, softmax
-from twoheads.combination.memory import sample_size
+from twoheads.combination.sample import sample_size
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import MISSING

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twoheads.combination.memory import Remembered
+from twoheads.combination.remembered import Remembered
 from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats

@@ -15,10 +15,11 @@ from twoheads.combination.dependence import Dependence
 from twoheads.combination.em import EM_CORRELATION, expectation_maximisation, start_from_votes
 from twoheads.combination.labelled import crowd_counts_by_fold
 from twoheads.combination.left_out import left_out_likelihood
-from twoheads.combination.memory import AnyItems, Memory, Remembered, remember, united
+from twoheads.combination.memory import Memory, remember, united
 from twoheads.combination.parts import part
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.record import record_of
+from twoheads.combination.remembered import AnyItems, Remembered
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner

@@ -27,9 +27,10 @@ from twoheads.combination.labelled import (
     labelled,
 )
 from twoheads.combination.learning import learn
-from twoheads.combination.memory import Memory, Remembered
+from twoheads.combination.memory import Memory
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.record import Record
+from twoheads.combination.remembered import Remembered
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
 from twoheads.errors import InvalidObservations, InvalidParameter
