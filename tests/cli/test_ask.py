@@ -63,6 +63,15 @@ def test_price_decides_who_is_asked(made, capsys):
     assert sum(row[3] for row in rows) <= 20
 
 
+def test_people_whom_the_team_does_not_know_are_named(made, capsys):
+    order = ["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "2"]
+    assert run([*order, "--people", "bbo,bob"]) == 0
+    told = "--people names 1 person unknown to the team (bbo): taken to answer as all together do."
+    assert told in capsys.readouterr().err
+    assert run([*order, "--people", "bob"]) == 0
+    assert "unknown" not in capsys.readouterr().err
+
+
 def test_asking_is_what_python_says(made, capsys):
     assert run(["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "5", "--people", "bob,new"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -477,3 +477,13 @@ def test_ids_are_checked_without_reading_the_rest(tmp_path):
     (tmp_path / "t.csv").write_text(GOOD + "1,nonsense,.9,.9,\n")
     with pytest.raises(InvalidObservations, match="item '1' of column 'item' has 2"):
         scan("t.csv").check_items()
+
+
+def test_a_misspelt_column_of_people_is_no_anonymous_person(tmp_path):
+    answers, model = tmp_path / "answers.csv", tmp_path / "model.csv"
+    answers.write_text("item,anotator,answer\n1,ann,a\n1,bob,b\n")
+    model.write_text("item,p_a,p_b\n1,0.7,0.3\n")
+    with pytest.raises(InvalidObservations) as raised:
+        scan(answers=answers, model=model)
+    assert "a column that names the person, called annotator" in str(raised.value)
+    assert "'anotator'" in str(raised.value)

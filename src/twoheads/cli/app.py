@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,12 +12,12 @@ import typer
 import twoheads as th
 from twoheads import tables
 from twoheads.cli import say
-from twoheads.cli.asking import people_of, prices_of, say_plan, write_plan
+from twoheads.cli.asking import note_on_people, people_of, prices_of, say_plan, write_plan
 from twoheads.cli.demo import run_demo
 from twoheads.cli.engines import combine_on_cluster, engine_is_known, fit_team
+from twoheads.cli.given import as_at_fit, given_columns, hint_at_truth, say_notes, scan, seed_of, to_judge
 from twoheads.cli.judging import held_out, judge
 from twoheads.cli.options import (
-    READING,
     Annotator,
     Answers,
     Columns,
@@ -40,7 +39,6 @@ from twoheads.cli.options import (
 from twoheads.cli.outputs import may_write, of_the_system
 from twoheads.cli.results import print_comparison, print_people
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
-from twoheads.combination.base import Combiner
 from twoheads.errors import InvalidObservations, TwoheadsError
 
 app = typer.Typer(
@@ -109,17 +107,17 @@ def fit(
 
     Example:  twoheads fit labelled.csv -o team.json
     """
-    columns = _given(context)
+    columns = given_columns(context)
     if classes is not None:
         columns["classes"] = [name.strip() for name in classes.split(",")]
     may_write(output, table, answers, model, truth)
     engine_is_known(engine, scheduler)
-    scanned = _scan(table, answers, model, columns)
+    scanned = scan(table, answers, model, columns)
     team = make_team(method, scanned.model_scale)
     fingerprint, labelled = fit_team(team, scanned, engine, scheduler)
-    _notes(scanned)
+    say_notes(scanned)
     if not getattr(team, "n_labelled_", 1) and truth is None and "truth" not in scanned.columns:
-        _hint_at_truth(scanned)
+        hint_at_truth(scanned)
     files = {"table": table, "answers": answers, "model": model}
     source = {name: str(path) for name, path in files.items() if path is not None}
     remember(
@@ -164,7 +162,7 @@ def combine(
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     fitted = read_team(team)
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, _given(context), truth=False), fitted)
+    scanned = scan(table, answers, model, as_at_fit(fitted, given_columns(context), truth=False), fitted)
     if output is None:
         raise InvalidObservations(
             "Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl), or -o - for CSV to stdout."
@@ -195,7 +193,7 @@ def combine(
             sys.stdout.flush()
         else:
             tables.write(output, batches())
-    _notes(scanned)
+    say_notes(scanned)
     say.words(f"{written:,} items combined" + ("." if to_stdout else f"; the result is in {output}."))
 
 
@@ -224,8 +222,8 @@ def evaluate(
 
     Example:  twoheads evaluate team.json held-out.csv
     """
-    fitted, scanned, seen, y = _to_judge(context)
-    found = judge(fitted, scanned, seen, y, _seed(fitted, seed))
+    fitted, scanned, seen, y = to_judge(context)
+    found = judge(fitted, scanned, seen, y, seed_of(fitted, seed))
     if json:
         say.as_json(found)
     elif "combination" in found:
@@ -264,14 +262,14 @@ def report(
     """
     from twoheads.report import summary, write_report
 
-    fitted, scanned, seen, y = _to_judge(context)
+    fitted, scanned, seen, y = to_judge(context)
     made = provenance(fitted)
     seen, y, same, notes = held_out(fitted, scanned, seen, y)
     for note in notes:
         say.words(note)
     options: dict[str, Any] = {
         "fitted_on_same": same,
-        "random_state": _seed(fitted, seed),
+        "random_state": seed_of(fitted, seed),
         "date": made.get("fitted"),
         "source": {"team": str(team), "table": str(table or model or answers)},
     }
@@ -321,14 +319,16 @@ def ask(
     from twoheads.policy import choose
 
     fitted = read_team(team)
-    columns = _as_at_fit(fitted, _given(context), truth=False)
-    scanned = _scan(table, answers, model, columns, fitted, need_people=False)
+    columns = as_at_fit(fitted, given_columns(context), truth=False)
+    scanned = scan(table, answers, model, columns, fitted, need_people=False)
     output = None if output is None or str(output) == "-" else output
     if output is not None:
         may_write(output, team, table, answers, model)
     seen, _ = scanned.read(truth=False)
-    _notes(scanned)
-    plan = choose(fitted, seen, budget, people=people_of(people), price=prices_of(price or ["1"]))
+    say_notes(scanned)
+    names = people_of(people)
+    note_on_people(names, fitted.annotators_)
+    plan = choose(fitted, seen, budget, people=names, price=prices_of(price or ["1"]))
     write_plan(plan, scanned, output)
     say_plan(plan, budget)
     if output is not None:
@@ -370,68 +370,6 @@ def study(
     with say.steps() as progress:
         outcome = studies.run(name, data, out, protocol=protocol, seeds=seeds, jobs=jobs, progress=progress)
     say.line(outcome.text)
-
-
-def _scan(
-    table: Path | None,
-    answers: Path | None,
-    model: Path | None,
-    columns: dict[str, Any],
-    team: Any = None,
-    *,
-    need_people: bool = True,
-) -> tables.Table:
-    if table is None and answers is None and model is None:
-        raise InvalidObservations("Give a TABLE, or --answers and --model.")
-    if team is not None:
-        columns = columns | {"classes": team.classes_}
-    scanned = tables.scan(table, answers=answers, model=model, **columns)
-    if need_people:
-        scanned.need_people()
-    return scanned
-
-
-def _given(context: typer.Context) -> dict[str, Any]:
-    """The options of this call that say which columns are read, and how."""
-    found = {name: context.params.get(name) for name in READING}
-    return {name: value for name, value in found.items() if value not in (None, [], ())}
-
-
-def _to_judge(context: typer.Context) -> tuple[Combiner, tables.Table, th.Observations, Any]:
-    """The team of this call, its table, and what it holds."""
-    fitted = read_team(context.params["team"])
-    table, answers, model = (context.params[name] for name in ("table", "answers", "model"))
-    scanned = _scan(table, answers, model, _as_at_fit(fitted, _given(context)), fitted)
-    seen, y = scanned.read()
-    _notes(scanned)
-    return fitted, scanned, seen, y
-
-
-def _as_at_fit(team: Any, given: dict[str, Any], *, truth: bool = True) -> dict[str, Any]:
-    """Columns as the options say; where they are silent, as they were when the team was fitted."""
-    skipped = {"classes"} if truth else {"classes", "truth", "truth_column"}
-    before = {name: value for name, value in provenance(team).get("columns", {}).items() if name not in skipped}
-    if "truth" in before and Path(before["truth"]).exists():
-        del before["truth"]  # a file of its own belongs to the table of that time
-    return {"model_scale": team.model_scale} | before | given
-
-
-def _seed(team: Any, seed: int | None) -> int:
-    return int(provenance(team).get("seed", 0)) if seed is None else seed
-
-
-def _notes(scanned: tables.Table) -> None:
-    for note in scanned.notes:
-        say.words(note)
-
-
-def _hint_at_truth(scanned: tables.Table) -> None:
-    likely = ("true", "truth", "gold", "target", "y", "correct_label")
-    near = [name for name in scanned.columns if name.lower() in likely or re.search("true|truth|gold", name.lower())]
-    if near:
-        say.words(
-            f"There is no column truth, so nothing is known to be true; if {near[0]!r} holds it: --truth {near[0]}"
-        )
 
 
 INTERRUPTED = 130

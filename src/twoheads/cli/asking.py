@@ -18,6 +18,16 @@ def people_of(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
+def note_on_people(names: Sequence[str] | None, known: Sequence[str]) -> None:
+    """Say who is not known to the team: a misspelt name would be overlooked."""
+    new = [name for name in names or () if name not in known]
+    if new:
+        say.words(
+            f"--people names {_number(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
+            "taken to answer as all together do."
+        )
+
+
 def prices_of(given: Sequence[str]) -> float | dict[str, float]:
     """Prices from ``NAME=PRICE`` for some people, or from one ``PRICE`` for all."""
     prices: dict[str, float] = {}
@@ -58,7 +68,7 @@ def summary_of(plan: Plan, budget: float) -> list[str]:
     """What is asked, what it is expected to bring, and whether more would pay; one sentence each."""
     if not len(plan):
         why = "no price is within the budget" if plan.next_gain else "no single answer is expected to change a label"
-        return [f"Nothing to ask about {plan.n_items:,} items: {why}."]
+        return [f"Nothing to ask about {_number(plan.n_items, 'item')}: {why}."]
     people = len(set(plan.annotator))
     lines = [
         f"{_number(len(plan), 'question')} to {_number(people, 'person', 'people')}, for {plan.price.sum():g} of a "

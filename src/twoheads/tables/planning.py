@@ -52,18 +52,16 @@ def answer_table(
     columns, where = source.columns, source.name
     ids = _ids(columns, where, item)
     person = roles.named(columns, where, annotator, "annotator") if annotator else _has(columns, roles.ANNOTATOR)
-    if human is None and (label := _has(columns, roles.ANSWER)):
-        return LabelTable(source, ids, {"human": label}, person, confidence_columns(columns, ["human"]))
-    people = roles.people_columns(columns, where, human)
+    label = _has(columns, roles.ANSWER) if human is None else None
+    people = {"human": label} if label else roles.people_columns(columns, where, human)
     if not people:
         likely = ("answer", "label", "human", "annotation", "response", "choice")
         raise roles.missing(columns, where, "a column of answers, called answer or human", "human", likely)
-    if person is None and len(people) == 1 and human is not None:
-        near = roles.nearest([name for name in columns if name not in (ids, *people.values())], ("annotator", "worker"))
+    if person is None and len(people) == 1 and (label or human is not None):
+        near = roles.nearest([name for name in columns if name not in (ids, *people.values())], roles.ANNOTATOR)
         if near is not None:
-            raise roles.missing(
-                columns, where, "a column that names the person, called annotator", "annotator", ("annotator", "worker")
-            )
+            what = "a column that names the person, called annotator"
+            raise roles.missing(columns, where, what, "annotator", roles.ANNOTATOR)
     return LabelTable(source, ids, people, person, confidence_columns(columns, people))
 
 
