@@ -23,10 +23,9 @@ def errors_at(found, policy, share):
 @pytest.mark.parametrize(("name", "share"), [("human_model_truth_cifar10h", 0.5), ("densenet-bc-L190-k40", 0.07)])
 def test_few_answers_do_what_all_do_for_the_plain_product(real_sets, name, share):
     found = one_person(real_sets[name])
-    _, promised, realised, _ = summary(found, 3000)
-    plain = 100 * (1 - np.mean([plain for _, plain in found]))
-    # Over 30 draws the recommended team with all answers errs as the plain product does, give or take 0.02 points.
-    assert errors_at(found, "expected_gain", share) <= plain + 0.05
+    _, promised, realised, met = summary(found, 3000)
+    assert met is not None
+    assert met <= share
     assert promised == pytest.approx(realised, rel=0.2)
     for cost in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
         ours = errors_at(found, "expected_gain", cost)
