@@ -36,8 +36,9 @@ from twoheads.kernels.temperature import (
     with_derivatives,
 )
 
-_SAMPLES = (1_310_720, 163_840)  # probabilities from which guesses on a large table are made, the last one first
-_STEP_TOLERANCE = 4e-6  # Newton's error after a step is about its square
+_SAMPLE = 163_840  # probabilities from which a guess on a large table is made, of
+_FEWEST = 1500  # items at the least
+_STEP_TOLERANCE = 1e-5  # what is left after such a step is less than its square
 
 
 @register
@@ -107,36 +108,30 @@ class TemperatureScaling(Calibrator):
         On a large table it is a sample's, mended around the best temperature for all items, which Newton's method finds
         in two passes, to have the slope and the curvature of all items there: a fifth of the cost.
         """
-        samples = [blocks]
-        for size in (max(1000, numbers // n_classes) for numbers in _SAMPLES):
-            if n_items_of(samples[-1]) > 2 * size:
-                samples.append(_sample(samples[-1], size))
-        n_items, few = n_items_of(blocks), samples.pop()
+        n_items, size = n_items_of(blocks), max(_FEWEST, _SAMPLE // n_classes)
+        few = _sample(blocks, size) if n_items > 2 * size else blocks
         values = np.asarray(n_items / n_items_of(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
-        if not samples:
-            return values
-        tau, slope, bend = mode_between_nodes(between_nodes(values), *self._prior())[0], 0.0, 0.0
-        while samples:  # a sample goes once the next one is looked at
-            few = samples.pop()
-            tau, slope, bend = self._newton(few, tau, n_items / n_items_of(few))
-        return with_derivatives(values, tau, slope, bend)
+        return values if few is blocks else with_derivatives(values, *self._newton(blocks, between_nodes(values)))
 
-    def _newton(self, blocks: Sequence[Block], tau: float, scale: float) -> tuple[float, float, float]:
-        """Newton's method on the log posterior of log T, each item counting ``scale``.
+    def _newton(self, blocks: Sequence[Block], guess: BSpline) -> tuple[float, float, float]:
+        """Newton's method on the log posterior of log T, from the mode of a guess of its log-likelihood.
 
-        Returns where the last pass was made, a step too small to matter from the mode, and the log-likelihood's slope
-        and curvature there.
+        The guess also says how the curvature changes along a step, so that the first one is almost always enough
+        (Chebyshev's method). Returns where the last pass was made, a step too small to matter from the mode, and the
+        log-likelihood's slope and curvature there.
         """
         low, high = LOG_TEMPERATURE_BOUNDS
         mean, sd = self._prior()
+        tau, third = mode_between_nodes(guess, mean, sd)[0], guess.derivative(3)
         while True:
-            sums = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-            value, first, second = (scale * part for part in sums)
+            value, first, second = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
             listener().objective(value)
             slope, bend = in_log_temperature(np.exp(-tau), first, second)
-            whole = slope - (tau - mean) / sd**2
+            whole, curvature = slope - (tau - mean) / sd**2, bend - sd**-2.0
             low, high = (tau, high) if whole > 0 else (low, tau)
-            ahead = tau + newton_step(whole, bend - sd**-2.0)
+            step = newton_step(whole, curvature)
+            bent = 0.5 * float(third(tau)) * step / curvature if curvature < 0 else 0.0
+            ahead = tau + step * (1.0 - float(np.clip(bent, -0.5, 0.5)))
             step = (ahead if low < ahead < high else (low + high) / 2) - tau
             if abs(step) < _STEP_TOLERANCE or abs(whole) < 1e-13 * abs(value):
                 return tau, slope, bend
