@@ -1,6 +1,7 @@
 """Sums and maps over blocks: in order, the same bits on any number of threads, and never stuck."""
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -180,3 +181,24 @@ def test_passing_blocks_are_made_anew_in_each_pass(threads):
         assert list(local.map_blocks(lambda block: block * 10, blocks)) == [30, 20, 40]
         assert len(made) == count
     assert blocks[1] == 2
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory by themselves")
+def test_memory_of_blocks_is_fetched_once_also_where_dask_has_it_handed_back():
+    program = """
+import resource
+import numpy as np
+from twoheads.engines import local
+
+def faults(times):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        np.ones(local.BLOCK_NUMBERS)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults(3)
+print(faults(100))
+"""
+    environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < local.BLOCK_NUMBERS * 8 // 4096  # less than one block has pages, not a hundred times that

@@ -6,7 +6,9 @@ and summed in the same order whatever the number of threads: the result is the s
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -27,10 +29,23 @@ Out = TypeVar("Out")
 BLOCK_NUMBERS = 300_000
 
 
-# The C library hands memory of arrays this size back to the system when they are freed, and fetching it again costs
-# more than the arithmetic done in it. It stops once it has seen one array of almost 32 MiB come and go (never touched:
-# free).
-np.empty(32 * 2**20 - 2**13, dtype=np.uint8)
+#: Numbers of settings in malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library of Linux keep the memory of freed arrays: up to 64 MiB at the end of its heap.
+
+    It would hand memory of arrays the size of a block back to the system, and fetching it again costs as much as the
+    arithmetic done in it; on Dask's workers, which are told to hand back all they can, more than that.
+    """
+    set_up = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if set_up is not None:
+        set_up(_M_MMAP_THRESHOLD, 32 * 2**20)
+        set_up(_M_TRIM_THRESHOLD, 64 * 2**20)
+
+
+_keep_freed_memory()
 
 
 def block_slices(n_items: int, n_classes: int, least: int = 64) -> list[slice]:
