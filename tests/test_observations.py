@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+from twoheads.engines import local
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import (
@@ -37,6 +38,32 @@ def test_rows_that_do_not_sum_to_one():
         "model_proba must sum to 1 in every row; row 1 sums to 1.4 (2 of 3 rows are off). "
         "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
     )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_rows_of_several_blocks_are_counted_together(threads, monkeypatch):
+    monkeypatch.setattr(local, "n_threads", lambda: threads)
+    n_items = 5 * local.BLOCK_NUMBERS // 2 + 7
+    X = np.full((n_items, 3), 0.5)
+    X[:, 0] = np.arange(n_items) % 2
+    seen = as_observations(X)
+    assert seen.answers.column.tolist() == X[:, 0].tolist()
+    wrong = X.copy()
+    wrong[[400_000, 700_000, n_items - 1], 1] = 0.9, 0.7, 0.8
+    refused(
+        lambda: as_observations(wrong),
+        f"model_proba must sum to 1 in every row; row 400000 sums to 1.4 (3 of {n_items} rows are off). "
+        "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+    )
+    wrong = X.copy()
+    wrong[[350_000, 5, n_items - 1], 0] = 2, np.nan, 0.5
+    refused(
+        lambda: as_observations(wrong),
+        "the first column of X must hold class codes from 0 to 1, or -1 where nobody answered; row 350000 has 2 "
+        f"(2 of {n_items} rows are off). Use a data frame with columns human and p_<class> where classes have names.",
+    )
+    wrong[[350_000, n_items - 1], 0] = -1
+    assert np.flatnonzero(as_observations(wrong).answers.column == MISSING).tolist() == [5, 350_000, n_items - 1]
 
 
 def test_percentages():
@@ -799,8 +826,8 @@ def test_arrays_are_not_copied(dtype):
 def test_checks_need_little_memory():
     import tracemalloc
 
-    array = np.column_stack([np.zeros(200_000), np.full((200_000, 10), 0.1)])
-    y = np.zeros(200_000, dtype=int)
+    array = np.column_stack([np.zeros(400_000), np.full((400_000, 10), 0.1)])
+    y = np.zeros(400_000, dtype=int)
     tracemalloc.start()
     for values, scale in ((array, "probability"), (np.where(array == 0.1, np.log(0.1), 0.0), "log")):
         tracemalloc.reset_peak()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twoheads.engines.local import block_slices, map_blocks
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.frames import as_numbers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -22,7 +23,6 @@ _USE_A_FRAME = "Use a data frame with columns human and p_<class> where classes 
 CONFIDENCE_REMEDY = (
     "Give numbers on any scale, blank where none was given; or rename the column if it holds something else."
 )
-_CHUNK = 131_072  # numbers looked at together: they stay in the cache
 
 
 def same_length(name: str, length: int, other: str, expected: int) -> None:
@@ -64,9 +64,15 @@ def as_matrix(X: Any, *, n_columns: int, columns: str) -> NDArray[Any]:
 def as_class_codes(values: ArrayLike, n_classes: int, argument: str) -> Codes:
     """Class codes from 0 to ``n_classes - 1``, MISSING where they are -1 or NaN."""
     numbers = as_numbers(values, argument, remedy=_USE_A_FRAME)
-    with np.errstate(invalid="ignore"):
-        codes = numbers.astype(np.intp)
-    if len(codes) and codes.min() >= MISSING and codes.max() < n_classes and (codes == numbers).all():
+    codes = np.empty(numbers.shape, dtype=np.intp)
+
+    def is_sound(rows: slice) -> bool:
+        given, some = np.ascontiguousarray(numbers[rows]), codes[rows]
+        with np.errstate(invalid="ignore"):
+            some[:] = given
+        return bool(some.min() >= MISSING and some.max() < n_classes and (some == given).all())
+
+    if all(map_blocks(is_sound, block_slices(len(codes), 1))):
         return codes
     filled = np.where(np.isnan(numbers), MISSING, numbers)
     off = np.flatnonzero(~((filled >= MISSING) & (filled < n_classes) & (filled == np.floor(filled))))
@@ -135,10 +141,12 @@ def check_model(
     ``classes`` names the columns, for the message.
     """
     check_columns(values, n_classes, argument)
-    size = max(1, _CHUNK // n_classes)
-    with np.errstate(over="ignore", invalid="ignore"):
-        chunks = (values[at : at + size] for at in range(0, len(values), size))
-        off = np.concatenate([_rows_off(chunk, scale) for chunk in chunks])
+
+    def kernel(rows: slice) -> NDArray[np.bool_]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _rows_off(values[rows], scale)
+
+    off = np.concatenate(list(map_blocks(kernel, block_slices(len(values), n_classes))))
     n_off = int(off.sum())
     if n_off:
         row = int(off.argmax())
