@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
+from operator import add
 
 import numpy as np
 import pytest
 
 import twoheads as th
 from strategies import simulate, softmax
-from twoheads.combination.sample import sample_size
+from twoheads.combination.sample import Samples, sample_of, sample_size
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import MISSING
+from twoheads.kernels.reservoir import reservoir_keys
 from twoheads.observations import Observations
 
 TEAMS = {
@@ -103,6 +106,18 @@ def test_a_sample_stands_for_all_items():
     assert block.weight.sum() == pytest.approx(10_000, rel=0.1)
     shares = np.bincount(block.true_label, block.weight) / block.weight.sum()
     np.testing.assert_allclose(shares, np.bincount(truth) / 10_000, atol=0.04)
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_samples_of_parts_add_up_to_the_smallest_keys_of_all(size):
+    seen, truth = one_person(n_items=600)
+    key = reservoir_keys(seen.block(slice(0, 600), true_label=truth))
+    parts = [seen.block(slice(at, at + 1), true_label=truth) for at in range(600)]
+    alone = [Samples([sample_of(part, 50, np.inf)], 50) for part in parts]
+    grouped = [reduce(add, alone[at : at + size]) for at in range(0, 600, size)]
+    found = reduce(add, grouped).one()
+    assert found.key_.tolist() == np.sort(key)[:50].tolist()
+    assert found.first_left_out_ == np.sort(key)[50]
 
 
 @pytest.mark.parametrize("data", [one_person, crowd])

@@ -17,16 +17,13 @@ from twoheads.artifact import register
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Items, counts_and_crowd
-from twoheads.combination.sample import Sample, likely_key, sample_of, sample_size, together
+from twoheads.combination.sample import Sample, Samples, likely_key, sample_of, sample_size, together
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import map_blocks
+from twoheads.engines.local import sum_blocks
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
 from twoheads.kernels.temperature import N_NODES
-
-#: Samples of blocks that are made one at a time.
-_AT_ONCE = 100
 
 
 @register
@@ -187,41 +184,43 @@ def _remembered(
 ) -> Memory:
     n_people, limit = len(annotators), sample_size(n_classes)
 
-    def kernel(block: Block) -> tuple[list[Any], list[Sample | None]]:
+    def kernel(block: Block) -> tuple[Any, ...]:
         known = np.zeros(block.n_items, dtype=bool) if block.true_label is None else block.true_label != MISSING
         with_truth = block if known.all() else block.take(np.flatnonzero(known))
         rest = None if known.all() else block.take(np.flatnonzero(~known))
-        sums = _sums(with_truth, n_people, n_classes, correlation, overlap, manner) if with_truth.n_items else []
-        return sums, [sample_of(part, limit, bound) for part, bound in zip((with_truth, rest), likely, strict=True)]
+        sums = _sums(with_truth, n_people, n_classes, correlation, overlap, manner) if with_truth.n_items else _NOTHING
+        samples = (sample_of(part, limit, bound) for part, bound in zip((with_truth, rest), likely, strict=True))
+        return *sums, *(Samples([sample], limit) for sample in samples)
 
-    total: list[Any] = []
-    found: list[list[Sample | None]] = [[], []]
-    for sums, parts in map_blocks(kernel, blocks):
-        total = [a + b for a, b in zip(total, sums, strict=True)] if total and sums else sums or total
-        for held, part in zip(found, parts, strict=True):
-            held.append(part)
-            if len(held) >= _AT_ONCE:
-                held[:] = [together(held, limit)]
-    samples = [together(held, limit) for held in found]
+    counts, crowd_counts, confused, ways, labelled, unlabelled = sum_blocks(kernel, blocks)
     memory = Memory()
     memory.annotators_ = annotators
-    if not total:
-        total = [np.zeros((n_people, n_classes, n_classes)), np.zeros((n_classes, n_classes))]
-        total += [np.zeros((n_classes, n_classes)), 0.0 if manner is None else manner.counts_]
-    memory.counts_, memory.crowd_counts_, memory.overlap_, ways = total
+    memory.counts_ = _array(counts, n_people, n_classes, n_classes)
+    memory.crowd_counts_ = _array(crowd_counts, n_classes, n_classes)
+    memory.overlap_ = _array(confused, n_classes, n_classes)
     memory.temperature_values_ = np.zeros(N_NODES)
-    memory.manner_bounds_, memory.manner_counts_ = (None, None) if manner is None else (manner.bounds_, ways)
-    memory.labelled_, memory.unlabelled_ = samples
+    memory.manner_bounds_ = memory.manner_counts_ = None
+    if manner is not None:
+        memory.manner_bounds_, memory.manner_counts_ = manner.bounds_, _array(ways, *manner.counts_.shape)
+    memory.labelled_, memory.unlabelled_ = labelled.one(), unlabelled.one()
     return memory
+
+
+#: What `_sums` are of no items.
+_NOTHING = (0.0, 0.0, 0.0, 0.0)
+
+
+def _array(sums: Any, *shape: int) -> Floats:
+    return sums if isinstance(sums, np.ndarray) else np.zeros(shape)
 
 
 def _sums(
     block: Block, n_people: int, n_classes: int, correlation: float, overlap: bool, manner: Manner | None
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """Counts, the crowd's, the model's overlaps, and ways of answering."""
-    confused = model_overlap(block.log_proba, block.weight) if overlap else np.zeros((n_classes, n_classes))
+    confused: Any = model_overlap(block.log_proba, block.weight) if overlap else 0.0
     ways: Any = 0.0
     if manner is not None:
         share = block.soft_target()
         ways = manner.counts(block, share if block.weight is None else share * block.weight)
-    return [*counts_and_crowd(block, n_people, n_classes, correlation), confused, ways]
+    return *counts_and_crowd(block, n_people, n_classes, correlation), confused, ways

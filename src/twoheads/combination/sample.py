@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,6 +18,8 @@ from twoheads.kernels.reservoir import reservoir_keys, weights_in_sample
 
 #: Items of a sample: so many probabilities together, within these bounds.
 _NUMBERS, _FEWEST, _MOST = 100_000, 200, 2000
+#: Samples that are made one at a time.
+_AT_ONCE = 100
 
 
 def sample_size(n_classes: int) -> int:
@@ -97,6 +99,22 @@ def together(samples: Sequence[Sample | None], limit: int) -> Sample | None:
     if len(kept) < len(order):
         first_left_out = min(first_left_out, float(key[order[len(kept)]]))
     return Sample().set(joined([sample.held() for sample in held]).take(kept), key[kept], first_left_out)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples that are to be one, which adding up makes of them, many at a time."""
+
+    held: list[Sample | None]
+    limit: int
+
+    def __add__(self, more: Samples) -> Samples:
+        held = [*self.held, *more.held]
+        return Samples([together(held, self.limit)] if len(held) >= _AT_ONCE else held, self.limit)
+
+    def one(self) -> Sample | None:
+        """The sample of all items that they come from; None where there are none."""
+        return together(self.held, self.limit)
 
 
 def likely_key(limit: int, n_items: int) -> float:
