@@ -11,7 +11,6 @@ fitting takes it from a matrix that has not seen the item (leave-one-out), so th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -68,10 +67,10 @@ def dependence_sums(
     by_temperature = np.exp(-log_temperature) * log_proba
     by_whole = by_temperature + log_given
     by_whole *= np.exp(-log_dependence)
-    by_model = np.exp(-log_temperature - log_dependence) * log_proba
-    value, gradient, hessian = _softmax_sums(by_whole, [by_model, by_whole], true_label, weight, bias)
+    directions = [(by_temperature, np.exp(-log_dependence)), (by_whole, 1.0)]
+    value, gradient, hessian = _softmax_sums(by_whole, directions, true_label, weight, bias)
     if alone_weight > 0:
-        alone, slope, curvature = _softmax_sums(by_temperature, [by_temperature], true_label, weight, bias)
+        alone, slope, curvature = _softmax_sums(by_temperature, [(by_temperature, 1.0)], true_label, weight, bias)
         value += alone_weight * alone
         for to, of in (slice(0, 1), slice(0, 1)), (slice(2, None), slice(1, None)):  # rho, at 1, has no part in it
             gradient[to] += alone_weight * slope[of]
@@ -81,45 +80,53 @@ def dependence_sums(
 
 
 def _softmax_sums(
-    logits: Floats, directions: list[Floats], true_label: Codes, weight: Floats | None, bias: Floats | None
+    logits: Floats,
+    directions: list[tuple[Floats, float]],
+    true_label: Codes,
+    weight: Floats | None,
+    bias: Floats | None,
 ) -> tuple[float, Floats, Floats]:
     """Sum of ``log softmax(logits + c)[y]`` with derivatives, where the logits shrink as ``d logits / d p = -D_p``.
 
     Every parameter p is a log temperature, so that ``d D_p / d q = -D_min(p, q)`` in the order given: the whole's
     temperature (last) scales what the earlier ones scale. With p the softmax, each item adds
     ``E[D_p] - D_p[y]`` to the gradient and ``D_pq[y] - E[D_pq] - Cov(D_p, D_q)`` to the Hessian.
+
+    directions  each D_p as an array (n_classes, n_items) and what it is times
     """
     n_scalars, n_bias = len(directions), 0 if bias is None else len(logits)
     gradient = np.zeros(n_scalars + n_bias)
     hessian = np.zeros((n_scalars + n_bias, n_scalars + n_bias))
     item = np.arange(len(true_label))
-    proba = logits.copy() if bias is None else logits + bias[:, None]
-    proba -= proba.max(axis=0)
+    if bias is None:
+        proba = logits - logits.max(axis=0)
+    else:
+        proba = logits + bias[:, None]
+        proba -= proba.max(axis=0)
     log_likelihood = proba[true_label, item]
     np.exp(proba, out=proba)
     norm = proba.sum(axis=0)
-    proba /= norm
     log_likelihood -= np.log(norm)
-
-    moments = [proba * direction for direction in directions]
-    means = [moment.sum(axis=0) for moment in moments]
-    shared, shared_means = proba, means
-    if weight is not None:
-        shared = proba * weight
-        moments = [moment * weight for moment in moments]
-        shared_means = [mean * weight for mean in means]
-    for p, q in combinations_with_replacement(range(n_scalars), 2):
-        if p == q:
-            gradient[p] = -_weighted_sum(directions[p][true_label, item] - means[p], weight)
-        covariance = np.einsum("kn,kn->", moments[p], directions[q]) - (shared_means[p] * means[q]).sum()
-        hessian[p, q] = hessian[q, p] = -gradient[p] - covariance
+    proba /= norm
+    shared = proba if weight is None else proba * weight
+    moments, means, shared_means = [], [], []
+    for direction, _ in directions:
+        moments.append(shared * direction)
+        shared_means.append(moments[-1].sum(axis=0))
+        means.append(shared_means[-1] if weight is None else np.einsum("kn,kn->n", proba, direction))
+    for p, (direction, factor) in enumerate(directions):
+        gradient[p] = -factor * _weighted_sum(direction[true_label, item] - means[p], weight)
+        for q in range(p, n_scalars):
+            covariance = np.einsum("kn,kn->", moments[p], directions[q][0]) - shared_means[p] @ means[q]
+            hessian[p, q] = hessian[q, p] = -gradient[p] - factor * directions[q][1] * covariance
     if bias is not None:
         expected = shared.sum(axis=1)
         gradient[n_scalars:] = np.bincount(true_label, weight, len(logits)) - expected
         np.matmul(shared, proba.T, out=hessian[n_scalars:, n_scalars:])
         hessian[range(n_scalars, len(gradient)), range(n_scalars, len(gradient))] -= expected
-        for p in range(n_scalars):
-            hessian[p, n_scalars:] = hessian[n_scalars:, p] = moments[p].sum(axis=1) - proba @ shared_means[p]
+        for p, (_, factor) in enumerate(directions):
+            mixed = factor * (moments[p].sum(axis=1) - proba @ shared_means[p])
+            hessian[p, n_scalars:] = hessian[n_scalars:, p] = mixed
     return _weighted_sum(log_likelihood, weight), gradient, hessian
 
 
@@ -144,29 +151,42 @@ def dependence_values(
     returns          (n_temperatures, n_wholes)
     """
     values = np.empty(log_dependence.shape)
-    shift = np.zeros((len(log_proba), 1, 1)) if bias is None else bias[:, None, None]
-    # Few items: all values of rho at once, for calls cost more than arithmetic. Many: one, to stay in the cache.
-    step = min(log_dependence.shape[1], max(1, 32_768 // max(1, log_proba.size)))
-    logits = np.empty((len(log_proba), step, log_proba.shape[1]))
-    for t, tau in enumerate(log_temperature):
-        scaled = np.exp(-tau) * log_proba
-        alone = alone_weight * _log_likelihood(scaled[:, None, :] + shift, true_label, weight)
-        scaled += log_given
-        for start in range(0, log_dependence.shape[1], step):
-            power = np.exp(-log_dependence[t, start : start + step])
-            some = np.multiply(scaled[:, None, :], power[:, None], out=logits[:, : len(power)])
-            some += shift
-            values[t, start : start + step] = _log_likelihood(some, true_label, weight) + alone
+    lift = np.ones(len(log_proba)) if bias is None else np.exp(bias)
+    # Few items: many nodes at once, for calls cost more than arithmetic. Many: one, to stay in the cache.
+    at_once = max(1, 32_768 // max(1, log_proba.size))
+    step = max(1, at_once // log_dependence.shape[1])
+    for start in range(0, len(log_temperature), step):
+        some = slice(start, start + step)
+        logits = np.exp(-log_temperature[some, None]) * log_proba[:, None, :]
+        once = np.ones((logits.shape[1], 1))
+        values[some] = alone_weight * _log_likelihoods(logits.copy(), once, lift, true_label, weight, at_once)
+        logits += log_given[:, None, :]
+        power = np.exp(-log_dependence[some])
+        values[some] += _log_likelihoods(logits, power, lift, true_label, weight, at_once)
+    if bias is not None:
+        values += (1.0 + alone_weight) * _weighted_sum(bias[true_label], weight)
     return values
 
 
-def _log_likelihood(logits: Floats, true_label: Codes, weight: Floats | None) -> Floats:
-    """Sum over items of ``log softmax(logits)[y]``; logits (n_classes, n_nodes, n_items), overwritten."""
-    logits -= logits.max(axis=0)
+def _log_likelihoods(
+    logits: Floats, power: Floats, lift: Floats, true_label: Codes, weight: Floats | None, at_once: int
+) -> Floats:
+    """Sum over items of ``log softmax(power logits + c)[y] - c_y`` at each power, (n_temperatures, n_powers).
+
+    logits  (n_classes, n_temperatures, n_items), overwritten
+    power   (n_temperatures, n_powers), of which ``at_once`` are looked at together
+    lift    (n_classes,) exp(c)
+    """
+    logits -= logits.max(axis=0)  # once for all powers: the largest stays the largest
     at_truth = logits[true_label, :, np.arange(len(true_label))].T
-    np.exp(logits, out=logits)
-    per_item = at_truth - np.log(logits.sum(axis=0))
-    return np.asarray(per_item.sum(axis=1) if weight is None else per_item @ weight)
+    values = power * (at_truth.sum(axis=1) if weight is None else at_truth @ weight)[:, None]
+    for start in range(0, power.shape[1], at_once):
+        some = power[:, start : start + at_once]
+        share = logits[:, :, None, :] * some[:, :, None]
+        np.exp(share, out=share)
+        log_total = np.log(np.tensordot(lift, share, axes=1))
+        values[:, start : start + at_once] -= log_total.sum(axis=2) if weight is None else log_total @ weight
+    return np.asarray(values)
 
 
 def dependence_proba(log_proba: Floats, log_given: Floats, nodes: DependenceNodes) -> Floats:
@@ -175,16 +195,23 @@ def dependence_proba(log_proba: Floats, log_given: Floats, nodes: DependenceNode
     log_proba, log_given  (n_classes, n_items), Z and L
     returns               (n_classes, n_items)
     """
-    total = np.zeros(log_proba.shape)
-    logits = np.empty(log_proba.shape)
-    for tau, rho, weight, bias in zip(
-        nodes.log_temperature, nodes.log_dependence, nodes.weight, nodes.bias[nodes.bias_of], strict=True
-    ):
-        np.multiply(log_proba, np.exp(-tau - rho), out=logits)
-        logits += np.exp(-rho) * log_given
-        logits += bias[:, None]
-        logits -= logits.max(axis=0)
-        np.exp(logits, out=logits)
-        logits *= weight / logits.sum(axis=0)
-        total += logits
+    total: Floats | None = None
+    for at in np.unique(nodes.bias_of):
+        lift, here = np.exp(nodes.bias[at]), nodes.bias_of == at
+        mean: Floats | None = None
+        for tau in np.unique(nodes.log_temperature[here]):
+            logits = np.exp(-tau) * log_proba
+            logits += log_given
+            logits -= logits.max(axis=0)
+            some = here & (nodes.log_temperature == tau)
+            for rho, weight in zip(nodes.log_dependence[some], nodes.weight[some], strict=True):
+                share = logits * np.exp(-rho)
+                np.exp(share, out=share)
+                share *= weight / (lift @ share)
+                mean = share if mean is None else np.add(mean, share, out=mean)
+        assert mean is not None
+        if nodes.bias[at].any():
+            mean *= lift[:, None]
+        total = mean if total is None else np.add(total, mean, out=total)
+    assert total is not None
     return total

@@ -31,6 +31,9 @@ NARROW_SD = 0.5
 NORMAL_LABELS = 1000
 #: Of the nodes' weight, how much may be left out of predictions.
 DROPPED = 1e-3
+#: A sample's mode is found once a Newton step promises less than this: with so many labels the next one would promise
+#: about its square over their number.
+ROUGHLY = 1.0
 
 
 def _first_guess(values: Values, n: float, prior: DependencePrior) -> tuple[float, float]:
@@ -113,7 +116,7 @@ def fit_dependence_mode(
     for bias_sd, bias_weight in zip(prior.bias_sd, prior.bias_weight, strict=True):
         if bias_weight == 0:
             continue
-        start = mode = dependence_mode(sample_sums, sample_n, prior, bias_sd, start, n_classes)
+        start = mode = dependence_mode(sample_sums, sample_n, prior, bias_sd, start, n_classes, enough=ROUGHLY)
         evidence = mode.log_posterior + _log_bias_volume(mode, bias_sd) + np.log(bias_weight)
         evidence -= 0.5 * np.linalg.slogdet(mode.precision[:2, :2])[1]
         if evidence > best_evidence:

@@ -87,20 +87,22 @@ def log_prior(
 
 
 def dependence_mode(
-    sums: Sums, n: float, prior: DependencePrior, bias_sd: float, start: Start, n_classes: int
+    sums: Sums, n: float, prior: DependencePrior, bias_sd: float, start: Start, n_classes: int, *, enough: float = 1e-4
 ) -> DependenceMode:
     """Joint mode of (tau, rho, c) by Newton steps, damped until the posterior rises.
 
-    n      the labelled items' total weight
-    start  where to begin, (tau, rho) or the mode at another bias_sd
+    n       the labelled items' total weight
+    start   where to begin, (tau, rho) or the mode at another bias_sd
+    enough  a step that promises less than this is the last, and not checked: 1e-4 is a hundredth of a posterior sd,
+            and after the step it is far less
     """
     point = _start(start, bias_sd, n_classes)
     value, gradient, precision = _log_posterior(sums, n, prior, bias_sd, point)
     for _ in range(50):
         step = _newton_step(gradient, precision)
         gain = float(step @ gradient)
-        if gain < 1e-4:  # a hundredth of a posterior sd away: after this step, far less, and nothing to check
-            point = point + step
+        if gain < enough:
+            point, value = point + step, value + gain / 2
             break
         step *= min(1.0, 1.0 / np.abs(step[:2]).max())
         for _ in range(30):
