@@ -257,20 +257,24 @@ def recovery_lines(folder, splits):
 
 def cost_lines(folder, splits):
     X, truth = simulate(1_000_000, 10)
-    rng = np.random.default_rng(0)
-    accuracy = rng.beta(8, 2, 10_000)
-    seen, _ = simulate_crowd(len(truth), accuracy, per_item=3, n_classes=10, rng=rng, model=(X[:, 1:], truth))
-    proba = seen.model_proba[0]
+    accuracy = np.random.default_rng(0).beta(8, 2, 10_000)
+    for per_item, given, manner in ((3, 1.0, "3 each"), (6, 0.5, "0 to 6 each")):
+        rng = np.random.default_rng(1)
+        seen, _ = simulate_crowd(
+            len(truth), accuracy, per_item=per_item, n_classes=10, rng=rng, model=(X[:, 1:], truth), given=given
+        )
+        proba = seen.model_proba[0]
 
-    def em(iterations):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return th.recommended().set_params(max_iter=iterations, tol=0.0).fit(seen)
+        def em(iterations, seen=seen):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return th.recommended().set_params(max_iter=iterations, tol=0.0).fit(seen)
 
-    exp, one, six = together([lambda: np.exp(proba), lambda: em(1), lambda: em(6)], 5)
-    what = "1,000,000 items, 10,000 people, 3,000,000 answers"
-    yield Line(f"{what}: one EM iteration in numpy.exp", (six - one) / 5 / exp, 25)
-    yield Line(f"{what}: memory of a fit in copies of the model's array", peak_copies(lambda: em(2), proba), 4)
+        exp, one, six = together([lambda proba=proba: np.exp(proba), lambda em=em: em(1), lambda em=em: em(6)], 5)
+        what = f"1,000,000 items, 10,000 people, 3,000,000 answers, {manner}"
+        yield Line(f"{what}: one EM iteration in numpy.exp", (six - one) / 5 / exp, 25)
+        copies = peak_copies(lambda em=em: em(2), proba)
+        yield Line(f"{what}: memory of a fit in copies of the model's array", copies, 4)
 
 
 SECTIONS = {

@@ -30,10 +30,11 @@ def simulate_in_pieces(n_items, n_classes, *, piece=1000):
     return X, truth
 
 
-def simulate_crowd(n_items, accuracy, *, per_item, n_classes, rng, model=None):
+def simulate_crowd(n_items, accuracy, *, per_item, n_classes, rng, model=None, given=1.0):
     """Observations of so many answers on each item, by people of the given accuracies who err evenly; and the truth.
 
     model  the model's rows and the truth; else every class is as likely, and the model knows nothing
+    given  the share of the answers that is there: below 1 items have uneven numbers of them
     """
     if model is None:
         model = np.full((n_items, n_classes), 1 / n_classes), rng.integers(n_classes, size=n_items)
@@ -42,6 +43,9 @@ def simulate_crowd(n_items, accuracy, *, per_item, n_classes, rng, model=None):
     item = np.repeat(np.arange(n_items), per_item)
     person = (rng.integers(n_people, size=n_items)[:, None] + _offsets(n_items, per_item, n_people, rng)) % n_people
     person = person.ravel()
+    if given < 1:
+        there = rng.random(len(item)) < given
+        item, person = item[there], person[there]
     right = rng.random(len(item)) < accuracy[person]
     label = np.where(right, truth[item], (truth[item] + rng.integers(1, n_classes, len(item))) % n_classes)
     answers = pack_answers(item, person * n_classes + label, n_items)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from benchmarks.simulation import simulate_crowd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -19,7 +20,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
-from twoheads.combination import ProbabilityLabelCombiner
+from twoheads.combination import ProbabilityLabelCombiner, em, recommended
 from twoheads.combination.em import expectation_maximisation
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.kernels.answers import Answers
@@ -247,6 +248,16 @@ def test_each_person_is_recovered_without_truth():
     combiner = ProbabilityLabelCombiner(OneCoinConfusion()).fit(Observations.from_answers(answers, model))
     assert combiner.annotators_ == ("ann", "bob", "eve")
     assert combiner.confusion_.accuracy_ == pytest.approx([0.9, 0.6, 0.3], abs=0.03)
+
+
+def test_large_blocks_may_be_gone_through_in_pieces(monkeypatch):
+    accuracy = np.linspace(0.6, 0.95, 12)
+    seen, _ = simulate_crowd(300, accuracy, per_item=5, n_classes=4, rng=np.random.default_rng(0), given=0.5)
+    whole = recommended().fit(seen)
+    monkeypatch.setattr(em, "block_slices", lambda n, k: [slice(at, at + 7) for at in range(0, n, 7)])
+    pieces = recommended().fit(seen)
+    np.testing.assert_allclose(pieces.confusion_.log_table(), whole.confusion_.log_table(), rtol=1e-10)
+    np.testing.assert_allclose(pieces.predict_proba(seen), whole.predict_proba(seen), rtol=1e-9)
 
 
 def test_too_few_iterations_are_told():

@@ -71,6 +71,11 @@ def test_an_impossible_answer_is_minus_infinity_and_never_nan():
 def test_soft_counts_are_the_product_with_the_responsibilities(answers, matrix):
     share = np.random.default_rng(0).dirichlet(np.ones(3), 4).T
     np.testing.assert_allclose(soft_counts(answers, share, 6), matrix.T @ share.T, atol=1e-15)
+    weight = np.array([1.0, 0.0, 0.25, 2.0])
+    expected = matrix.T @ (share * weight).T
+    for order in "CF":
+        found = soft_counts(answers, np.asarray(share, order=order), 6, weight)
+        np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
 @BOTH

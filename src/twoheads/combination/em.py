@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import Passing, added, map_blocks, mapped, sum_blocks
+from twoheads.engines.local import Passing, added, block_slices, map_blocks, mapped, sum_blocks
 from twoheads.engines.progress import listener
-from twoheads.kernels.answers import design_effect, soft_counts, vote_shares, votes
+from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap
@@ -152,6 +152,8 @@ class People:
         """
         assert block.answers is not None
         answers, n_classes = block.answers, len(share)
+        if answers.start is not None:
+            share = np.asfortranarray(share)  # item by item, as the sums over several answers read it
         counts = soft_counts(answers, share, self.n_annotators * n_classes)
         counts = counts.reshape(self.n_annotators, n_classes, n_classes)
         ways = np.empty(0) if self.manner is None else self.manner.counts(block, share)
@@ -160,7 +162,7 @@ class People:
         if np.ptp(design) == 0:  # as many answers on every item
             crowd = counts.sum(axis=0) / design[0]
         else:
-            crowd = votes(answers, n_classes) @ (share / design).T
+            crowd = soft_counts(as_crowd(answers, n_classes), share, n_classes, 1.0 / design)
         return counts, crowd, ways, total
 
     def prior(self, block: Block, calibrated: Floats) -> Floats:
@@ -174,8 +176,14 @@ Counts = tuple[Floats, Floats, Floats, Floats]
 Pass = tuple[float, Counts, Callable[[], object]]
 
 
-def _e_step(block: Block, people: People, calibrator: Calibrator) -> tuple[float, Counts, Floats, Floats]:
-    """The block's log-likelihood, its counts, responsibilities times weights, and what the calibrator said."""
+def _e_step(block: Block, people: People, calibrator: Calibrator) -> tuple[float, Counts, Floats]:
+    """The block's log-likelihood, its counts, and responsibilities times weights."""
+    value, share, _ = _beliefs(block, people, calibrator)
+    return value, people.counts(block, share), share
+
+
+def _beliefs(block: Block, people: People, calibrator: Calibrator) -> tuple[float, Floats, Floats]:
+    """The block's log-likelihood, responsibilities times weights, and what the calibrator said."""
     assert block.answers is not None
     calibrated = people.prior(block, calibrator.calibrate(block.log_proba))
     manner = None if people.manner is None else people.manner.log_likelihood(block)
@@ -185,15 +193,21 @@ def _e_step(block: Block, people: People, calibrator: Calibrator) -> tuple[float
     value = block.weighted_sum(log_likelihood)
     if block.weight is not None:
         share *= block.weight
-    return value, people.counts(block, share), share, calibrated
+    return value, share, calibrated
 
 
 def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
     def kernel(block: Block) -> tuple[float | Floats, ...]:
-        value, counts, share, calibrated = _e_step(block, people, calibrator)
-        return value, *counts, *calibrator.em_sums(block.log_proba, calibrated, share)
+        shares, sums = [], []
+        for rows in block_slices(block.n_items, len(block.log_proba)):
+            piece = block.rows(rows)
+            value, share, calibrated = _beliefs(piece, people, calibrator)
+            shares.append(share)
+            sums.append((value, *calibrator.em_sums(piece.log_proba, calibrated, share)))
+        share = shares[0] if len(shares) == 1 else np.concatenate(shares, axis=1)
+        return *people.counts(block, share), *added(sums)
 
-    value, persons, crowd, ways, total, *sums = sum_blocks(kernel, parts)
+    persons, crowd, ways, total, value, *sums = sum_blocks(kernel, parts)
     return float(value), (persons, crowd, ways, total), lambda: calibrator.em_step(tuple(sums))
 
 
@@ -203,9 +217,9 @@ def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrato
     steps = list(map_blocks(lambda block: _e_step(block, people, calibrator), parts))
     soft = [
         Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
-        for part, (_, _, share, _) in zip(parts, steps, strict=True)
+        for part, (_, _, share) in zip(parts, steps, strict=True)
     ]
-    value, *counts = added((value, *counts) for value, counts, _, _ in steps)
+    value, *counts = added((value, *counts) for value, counts, _ in steps)
     return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
 
 
@@ -213,7 +227,7 @@ def _pass_by_refit_anew(parts: Sequence[Block], people: People, calibrator: Cali
     before = copy(calibrator)
 
     def kernel(block: Block) -> tuple[float | Floats, ...]:
-        value, counts, _, _ = _e_step(block, people, before)
+        value, counts, _ = _e_step(block, people, before)
         return value, *counts
 
     def believed(block: Block) -> Block:

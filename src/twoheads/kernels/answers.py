@@ -174,11 +174,11 @@ def _permuted(answers: Answers, place: Codes) -> Codes:
     return np.where(answers.column == MISSING, MISSING, person * len(place) + place[answer])
 
 
-def _matrix(answers: Answers, n_columns: int) -> csr_array:
+def _matrix(answers: Answers, n_columns: int, weight: Floats | None = None) -> csr_array:
     assert answers.start is not None
     assert answers.column.max(initial=0) < n_columns
-    ones = np.ones(len(answers.column))
-    return csr_array((ones, answers.column, answers.start), shape=(len(answers), n_columns))
+    entries = np.ones(len(answers.column)) if weight is None else np.repeat(weight, answers.per_item())
+    return csr_array((entries, answers.column, answers.start), shape=(len(answers), n_columns))
 
 
 def answer_log_likelihood(answers: Answers, log_given_true: Floats) -> Floats:
@@ -217,17 +217,20 @@ def shared_log_likelihood(
     return given
 
 
-def soft_counts(answers: Answers, responsibility: Floats, n_columns: int) -> Floats:
+def soft_counts(answers: Answers, responsibility: Floats, n_columns: int, weight: Floats | None = None) -> Floats:
     """How often each answer was given under each true class, ``S.T @ responsibility.T``.
 
-    responsibility  (n_classes, n_items), times the items' weights
+    responsibility  (n_classes, n_items), times the items' weights; where items have several answers, fastest if an
+                    item's classes stand side by side (order F)
+    weight          (n_items,) what an answer on each item counts; None for 1
     returns         (n_columns, n_classes)
     """
     if answers.start is None:
         column = answers.column + 1
+        responsibility = responsibility if weight is None else responsibility * weight
         counts = [np.bincount(column, share, n_columns + 1)[1:] for share in responsibility]
         return np.stack(counts, axis=1)
-    return np.asarray(_matrix(answers, n_columns).T @ responsibility.T)
+    return np.asarray(_matrix(answers, n_columns, weight).T @ responsibility.T)
 
 
 def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_columns: int, n_classes: int) -> Floats:
@@ -258,18 +261,12 @@ def as_crowd(answers: Answers, n_answers: int) -> Answers:
     return Answers(column, answers.start)
 
 
-def votes(answers: Answers, n_classes: int) -> Floats:
-    """How many of each item's answers name each class, (n_classes, n_items)."""
-    there = answers.column != MISSING
-    item, label = item_of_answers(answers)[there], answers.column[there] % n_classes
-    counts = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers))
-    return counts.reshape(n_classes, -1).astype(np.float64)
-
-
 def vote_shares(answers: Answers, n_classes: int) -> Floats:
     """Share of each item's answers that name each class, (n_classes, n_items); equal where there is none."""
-    per_item = answers.per_item()
-    return np.where(per_item > 0, votes(answers, n_classes) / np.maximum(per_item, 1), 1.0 / n_classes)
+    there, per_item = answers.column != MISSING, answers.per_item()
+    item, label = item_of_answers(answers)[there], answers.column[there] % n_classes
+    votes = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers)).reshape(n_classes, -1)
+    return np.where(per_item > 0, votes / np.maximum(per_item, 1), 1.0 / n_classes)
 
 
 def sum_by_item(answers: Answers, rows: Floats) -> Floats:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.kernels.answers import Answers, joined_answers, joined_values, take_values
+from twoheads.kernels.answers import Answers, joined_answers, joined_values, rows_of_values, take_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 
@@ -69,18 +69,24 @@ class Block:
         """Sum of a number per item times the items' weights."""
         return float((per_item if self.weight is None else self.weight * per_item).sum())
 
+    def rows(self, rows: slice) -> Block:
+        """Consecutive items, without a copy."""
+        return self._some(rows, lambda answers: answers.rows(rows), rows_of_values)
+
     def take(self, items: Codes) -> Block:
         """Some of the items, in the given order."""
+        return self._some(items, lambda answers: answers.take(items), take_values)
+
+    def _some(self, items: Any, answers_of: Callable[[Answers], Answers], values_of: Callable[..., Floats]) -> Block:
+        numbers = None if self.answers is None or self.confidence is None else (self.answers, self.confidence)
         return Block(
             self.log_proba[:, items],
-            None if self.answers is None else self.answers.take(items),
+            None if self.answers is None else answers_of(self.answers),
             None if self.true_label is None else self.true_label[items],
             None if self.target is None else self.target[:, items],
             None if self.weight is None else self.weight[items],
-            None if self.unsure is None else self.unsure.take(items),
-            None
-            if self.confidence is None or self.answers is None
-            else take_values(self.answers, self.confidence, items),
+            None if self.unsure is None else answers_of(self.unsure),
+            None if numbers is None else values_of(*numbers, items),
             tuple(member[:, items] for member in self.members),
             None if self.no_model is None else self.no_model[items],
             None if self.number is None else self.number[items],
