@@ -1,4 +1,4 @@
-"""Importing the package loads nothing of an extra, and nothing of an extra is needed."""
+"""Importing the package loads nothing of an extra, and nothing of an extra is needed; help comes at once."""
 
 import subprocess
 import sys
@@ -34,3 +34,32 @@ def test_every_public_name_is_there():
         run("import twoheads; [getattr(twoheads, name) for name in twoheads.__all__]; print(len(dir(twoheads)) > 0)")
         == "True\n"
     )
+
+
+def test_help_comes_before_anything_slow_is_loaded():
+    told = run(
+        "import sys; sys.argv = ['twoheads', 'fit', '--help']\n"
+        "from twoheads.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\n"
+        "print(*{'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules))"
+    )
+    assert "twoheads fit labelled.csv" in told
+    assert told.endswith("0\n\n")
+
+
+def test_the_package_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "twoheads", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("twoheads ")
+
+
+def test_a_missing_extra_is_one_sentence(tmp_path):
+    (tmp_path / "a.csv").write_text("human,p_0,p_1,truth\n0,0.6,0.4,0\n")
+    code = (
+        "import sys; sys.modules['duckdb'] = None\n"
+        f"sys.argv = ['twoheads', 'fit', {str(tmp_path / 'a.csv')!r}, '-o', {str(tmp_path / 't.json')!r}]\n"
+        "from twoheads.cli import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'twoheads[cli]'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -155,6 +155,6 @@ def test_a_missing_package_says_what_to_install(monkeypatch):
     home = __import__("sys").modules["twoheads.report.page"]
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     home._environment.cache_clear()
-    with pytest.raises(MissingExtra, match="a report needs jinja2"):
+    with pytest.raises(MissingExtra, match="A report needs jinja2"):
         module({})
     home._environment.cache_clear()

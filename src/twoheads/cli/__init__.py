@@ -9,10 +9,12 @@ def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2, never a traceback."""
     try:
         from twoheads.cli.app import run
+
+        code = run(sys.argv[1:])
     except ImportError as error:
         missing = (error.name or "").split(".")[0]
         if missing not in ("typer", "rich", "click", "duckdb", "pyarrow", "matplotlib", "jinja2"):
             raise
         print(f"The command line needs {missing}; install it with: pip install 'twoheads[cli]'", file=sys.stderr)
         sys.exit(2)
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(code)

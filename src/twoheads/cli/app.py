@@ -1,4 +1,4 @@
-"""The commands, each a few lines over the library."""
+"""The commands, each a few lines over the library; what takes long to import they import themselves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ import twoheads as th
 from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.asking import note_on_people, people_of, prices_of, say_plan, write_plan
-from twoheads.cli.demo import run_demo
-from twoheads.cli.engines import combine_on_cluster, engine_is_known, fit_team
 from twoheads.cli.given import as_at_fit, given_columns, hint_at_truth, say_notes, scan, seed_of, to_judge
-from twoheads.cli.judging import held_out, judge
 from twoheads.cli.options import (
     Annotator,
     Answers,
@@ -69,6 +66,8 @@ def demo(
 
     Example:  twoheads demo
     """
+    from twoheads.cli.demo import run_demo
+
     run_demo(folder)
 
 
@@ -107,6 +106,8 @@ def fit(
 
     Example:  twoheads fit labelled.csv -o team.json
     """
+    from twoheads.cli.engines import engine_is_known, fit_team
+
     columns = given_columns(context)
     if classes is not None:
         columns["classes"] = [name.strip() for name in classes.split(",")]
@@ -161,6 +162,8 @@ def combine(
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
+    from twoheads.cli.engines import combine_on_cluster, engine_is_known
+
     fitted = read_team(team)
     scanned = scan(table, answers, model, as_at_fit(fitted, given_columns(context), truth=False), fitted)
     if output is None:
@@ -222,6 +225,8 @@ def evaluate(
 
     Example:  twoheads evaluate team.json held-out.csv
     """
+    from twoheads.cli.judging import judge
+
     fitted, scanned, seen, y = to_judge(context)
     found = judge(fitted, scanned, seen, y, seed_of(fitted, seed))
     if json:
@@ -260,6 +265,7 @@ def report(
 
     Example:  twoheads report team.json held-out.csv -o report.html
     """
+    from twoheads.cli.judging import held_out
     from twoheads.report import summary, write_report
 
     fitted, scanned, seen, y = to_judge(context)

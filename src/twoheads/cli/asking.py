@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twoheads import tables
 from twoheads.cli import say
 from twoheads.errors import InvalidParameter
-from twoheads.policy import Plan
+
+if TYPE_CHECKING:
+    from twoheads.policy import Plan
 
 
 def people_of(text: str | None) -> list[str] | None:

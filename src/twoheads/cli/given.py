@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,8 +13,10 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.options import READING
 from twoheads.cli.teams import provenance, read_team
-from twoheads.combination.base import Combiner
 from twoheads.errors import InvalidObservations
+
+if TYPE_CHECKING:
+    from twoheads.combination.base import Combiner
 
 
 def scan(

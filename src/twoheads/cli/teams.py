@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import twoheads as th
-from twoheads.combination.base import Combiner
 from twoheads.errors import InvalidArtifact, InvalidParameter
+
+if TYPE_CHECKING:
+    from twoheads.combination.base import Combiner
 
 METHODS: dict[str, Callable[[str], Combiner]] = {
     "recommended": lambda scale: th.recommended(model_scale=scale),
@@ -56,6 +58,8 @@ def remember(
 
 def read_team(path: Path) -> Any:
     """A fitted team from its file."""
+    from twoheads.combination.base import Combiner
+
     if not path.exists():
         raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")
     if path.is_dir():

@@ -80,7 +80,7 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise MissingExtra("jinja2", "cli", "a report") from None
+        raise MissingExtra("jinja2", "cli", "A report") from None
     environment = Environment(
         loader=PackageLoader("twoheads.report"),
         autoescape=True,

@@ -1,0 +1,5 @@
+"""``python -m twoheads``: the command line."""
+
+from twoheads.cli import main
+
+main()
