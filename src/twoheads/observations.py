@@ -26,7 +26,7 @@ from twoheads.frames import Frame, as_column, as_numbers, is_frame
 from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.simplex import log_simplex, log_softmax, mean_log_proba
+from twoheads.kernels.simplex import class_major, log_simplex, log_softmax, mean_log_proba
 from twoheads.labels import encode_labels, label_text, typed_classes
 from twoheads.reading import Parts, read_answers, read_arrays, read_frame
 
@@ -465,6 +465,6 @@ def _soft_targets(y: Any, seen: Observations) -> Floats:
         soft = as_numbers(y, "y")
     same_length("y", len(soft), "X", len(seen))
     check_model(soft, seen.n_classes, "probability", argument="y")
-    target = np.array(soft.T, dtype=np.float64, order="C")
+    target = class_major(soft)
     target /= target.sum(axis=0)
     return target

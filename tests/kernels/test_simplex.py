@@ -8,6 +8,7 @@ from scipy.special import logsumexp, softmax
 from twoheads.kernels.simplex import (
     FLOOR,
     LOG_FLOOR,
+    class_major,
     log_simplex,
     log_softmax,
     log_sum,
@@ -84,3 +85,14 @@ def test_the_result_is_class_major_and_the_input_is_left_alone(read):
         assert out.flags.c_contiguous
         assert out.dtype == np.float64
         np.testing.assert_array_equal(values, before)
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 2048, 5000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_classes_come_first_and_nothing_else_changes(n_items, order):
+    values = np.random.default_rng(0).random((n_items, 4)).astype(np.float32, order=order)[:, 1:]
+    turned = class_major(values)
+    assert turned.dtype == np.float64
+    assert turned.flags.c_contiguous
+    assert not np.shares_memory(turned, values)
+    assert np.array_equal(turned, values.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Labelled:
     def __len__(self) -> int:
         return len(self.truth)
 
-    @property
+    @cached_property
     def n_labelled(self) -> int:
         """How many items' truth is known."""
         return int((self.truth != MISSING).sum())

@@ -72,13 +72,29 @@ def _extreme(total: Floats) -> Codes:
     return np.flatnonzero(~((total > low) & (total < high)))
 
 
+#: Items copied at a time: of as many classes as most tables have, they stay in the cache.
+_PIECE = 2048
+
+
+def class_major(values: NDArray[Any]) -> Floats:
+    """A copy in double precision whose loops run along the items.
+
+    values   (n_items, n_classes)
+    returns  (n_classes, n_items)
+    """
+    out = np.empty(values.shape[::-1])
+    for start in range(0, len(values), _PIECE):
+        out[:, start : start + _PIECE] = values[start : start + _PIECE].T
+    return out
+
+
 def log_simplex(proba: NDArray[Any]) -> Floats:
     """Log of floored probabilities, class-major and normalised.
 
     proba    (n_items, n_classes), rows that sum to about 1
     returns  (n_classes, n_items)
     """
-    log_proba = np.array(proba.T, dtype=np.float64, order="C")
+    log_proba = class_major(proba)
     total = log_proba.sum(axis=0)
     np.maximum(log_proba, FLOOR, out=log_proba)
     np.log(log_proba, out=log_proba)
@@ -92,7 +108,7 @@ def log_softmax(logits: NDArray[Any]) -> Floats:
     logits   (n_items, n_classes)
     returns  (n_classes, n_items)
     """
-    log_proba = normalise_log(np.array(logits.T, dtype=np.float64, order="C"))
+    log_proba = normalise_log(class_major(logits))
     return np.maximum(log_proba, LOG_FLOOR, out=log_proba)
 
 
