@@ -50,6 +50,13 @@ def check_rows_are_distributions(make: Make) -> None:
         np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
 
 
+def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:
+    proba, label = problem()
+    calibrator = fitted(make, proba, label)
+    lacking = calibrator.calibrate(log_simplex(proba)) - calibrator.unnormalised(log_simplex(proba))
+    np.testing.assert_allclose(lacking, np.broadcast_to(lacking[0], lacking.shape), atol=1e-12)
+
+
 def check_one_hot_targets_are_labels(make: Make) -> None:
     proba, label = problem()
     log_proba = log_simplex(proba)

@@ -42,6 +42,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         returns    (n_classes, n_items)
         """
 
+    def unnormalised(self, log_proba: Floats) -> Floats:
+        """What `calibrate` gives, up to a constant per item: enough where more is added before it is normalised."""
+        return self.calibrate(log_proba)
+
     def log_prior(self) -> float:
         """Log-density of the fitted parameters under their prior, up to a constant: 0 where there is none."""
         return 0.0

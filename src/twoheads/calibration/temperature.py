@@ -173,6 +173,12 @@ class TemperatureScaling(Calibrator):
         with np.errstate(divide="ignore"):
             return np.log(total, out=total)
 
+    def unnormalised(self, log_proba: Floats) -> Floats:
+        """Log-probabilities over the temperature, where there is one."""
+        if len(self.nodes_) == 1:
+            return np.asarray(log_proba * np.exp(-self.log_temperature_))
+        return self.calibrate(log_proba)
+
     def temperature_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Credible interval of T, from the normal approximation to the posterior of log T."""
         check_is_fitted(self)

@@ -307,7 +307,7 @@ class ProbabilityLabelCombiner(Combiner):
         table = self.confusion_.log_table()
         manner = None if self.manner_ is None else self.manner_.log_likelihood(block)
         if self.dependence_ is None:
-            calibrated = self._with_prior(block, self.calibrator_.calibrate(block.log_proba))
+            calibrated = self._with_prior(block, self.calibrator_.unnormalised(block.log_proba))
             return self._shifted(block, joint_log_proba(calibrated, block.answers, table, manner=manner))
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         if manner is not None:
