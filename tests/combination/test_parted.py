@@ -65,9 +65,7 @@ def assert_same(one, other):
     mine, theirs = parameters(one), parameters(other)
     assert mine.keys() == theirs.keys()
     for name, value in mine.items():
-        # Weights of a grid are exponentials of log-likelihoods near -1e5, which are known to 1e-11 at best.
-        off = 1e-8 if name.endswith("ability_") else 1e-10
-        np.testing.assert_allclose(theirs[name], value, rtol=off, atol=off, err_msg=name)
+        np.testing.assert_allclose(theirs[name], value, rtol=1e-10, atol=1e-10, err_msg=name)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from twoheads.kernels.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
-from twoheads.kernels.people import People, fit_people, left_out_people_rows, log_abilities, people_matrices
+from twoheads.kernels.people import abilities_of, fit_people, left_out_people_rows, people_matrices
 
 
 @register
@@ -51,8 +51,9 @@ class HierarchicalConfusion(Confusion):
         The counts of all people together, several answers on one item counted for less.
     spread_, strength_ : float
         How much abilities differ, and how many answers the prior of a person's column is worth; with several people.
-    ability_ : ndarray of shape (n_annotators, 15)
-        Posterior probability of each ability from -3 to 3 spreads; with several people.
+    ability_, ability_sd_ : ndarray of shape (n_annotators,)
+        Each person's ability :math:`g_p`, where 0 is the crowd's, and how well it is known: the mean and the standard
+        deviation of its posterior; with several people.
     node_weight_ : ndarray of shape (n_shapes, 24, 11)
         Posterior probability of each shape, accuracy and strength.
     shapes_ : ndarray of shape (n_shapes, n_answers, n_classes)
@@ -88,7 +89,8 @@ class HierarchicalConfusion(Confusion):
             self.human_given_true_ = self.crowd_given_true_
         else:
             people = fit_people(counts, self.crowd_given_true_)
-            self.spread_, self.strength_, self.ability_ = people.spread, people.strength, people.ability
+            self.spread_, self.strength_ = people.spread, people.strength
+            self.ability_, self.ability_sd_ = people.ability, people.sd
             self.human_given_true_ = people_matrices(counts, self.crowd_given_true_, people)
         return self
 
@@ -114,18 +116,17 @@ class HierarchicalConfusion(Confusion):
         others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
         crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]
         alone = len(self.counts_) == 1
-        people = None if alone else People(self.spread_, self.strength_, self.ability_)
-        abilities = [] if people is None else [log_abilities(self.counts_, crowd, people.spread) for crowd in crowds]
+        abilities = [] if alone else [abilities_of(self.counts_, crowd, self.spread_) for crowd in crowds]
 
         def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             known = np.empty((n_classes, len(column)))
             for at, crowd in enumerate(crowds):
                 some = np.arange(len(column)) if fold is None else np.flatnonzero(fold == at)
-                if people is None:
+                if alone:
                     known[:, some] = crowd[column[some] % n_answers].T
                 else:
                     own = column[some], true_label[some], weight
-                    known[:, some] = left_out_people_rows(self.counts_, crowd, people, abilities[at], *own)
+                    known[:, some] = left_out_people_rows(self.counts_, crowd, self.strength_, abilities[at], *own)
             return known
 
         return rows

@@ -1,8 +1,12 @@
 """People shrunk to the crowd: one number for how able a person is, then the columns of the person's own matrix.
 
 Given the crowd's matrix Phi, person p is right about class j with ``logit acc_pj = logit Phi_jj + g_p``, and the errors
-keep the crowd's shape: that is Pi_p, where the ability ``g_p ~ Normal(0, spread^2)`` is summed over on nodes. The
-person's own matrix is ``(C_p + s Pi_p) / (N_p + s)``. Spread and strength s are those of most evidence.
+keep the crowd's shape: that is Pi_p, where the ability ``g_p ~ Normal(0, spread^2)`` is integrated out. The person's
+own matrix is ``(C_p + s Pi_p) / (N_p + s)``. Spread and strength s are those of most evidence.
+
+The log-posterior of an ability is concave: the integral is Gauss and Hermite's, on nodes around each person's mode and
+as far apart as the posterior there is wide. Three answers or a million are integrated alike, and an ability moves as
+little as the counts do.
 """
 
 from __future__ import annotations
@@ -11,21 +15,28 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import betaln, expit, gammaln, logsumexp
+from scipy.special import betaln, expit, gammaln
 
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.simplex import log_sum
+from twoheads.kernels.simplex import log_sum, normalise_exp
 
 SPREAD: Floats = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 STRENGTH: Floats = np.geomspace(1.0, 2000.0, 14)
-#: Abilities in units of the spread, and the prior's log-weights there.
-STEP: Floats = np.linspace(-3.0, 3.0, 15)
-_LOG_STEP_WEIGHT: Floats = -0.5 * STEP**2 - logsumexp(-0.5 * STEP**2)
+#: Gauss-Hermite nodes in posterior standard deviations, and the logarithms of what a density counts there. Eleven give
+#: expected accuracies to 1e-6 at a spread of 1, and to 2e-4 at one of 2, which is the widest.
+_NODE, _WEIGHT = np.polynomial.hermite_e.hermegauss(11)
+_LOG_WEIGHT: Floats = np.log(_WEIGHT) + 0.5 * _NODE**2 - 0.5 * np.log(2 * np.pi)
+#: A mode is found when a step is smaller than this: the next would be its square.
+_SMALL_STEP = 1e-5
+_MOST_STEPS = 100
+#: Numbers of some people that are handled at a time, so that they stay in the cache.
+_CHUNK_NUMBERS = 50_000
 #: A soft count below this says nothing about the strength, and most of EM's are.
 _NOTHING = 1e-6
-#: More people than this say no more about the strength.
-_PEOPLE = 300
+#: More people than these say no more about the spread, and about the strength.
+_SPREAD_PEOPLE = 1000
+_STRENGTH_PEOPLE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +45,28 @@ class People:
 
     spread    how much abilities differ
     strength  answers' worth of a person's prior column
-    ability   (n_people, n_abilities) posterior probability of each ability ``spread * STEP``
+    ability   (n_people,) posterior mean, on the scale of logits; 0 is the crowd's
+    sd        (n_people,) and its standard deviation
+    accuracy  (n_people, n_classes) expected diagonal of Pi_p
     """
 
     spread: float
     strength: float
     ability: Floats
+    sd: Floats
+    accuracy: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """Posteriors of people's abilities on nodes of their own.
+
+    node        (n_nodes, n_people) abilities
+    log_weight  (n_nodes, n_people) how likely they are, up to a constant of each person
+    """
+
+    node: Floats
+    log_weight: Floats
 
 
 def fit_people(counts: Floats, crowd: Floats) -> People:
@@ -48,24 +75,28 @@ def fit_people(counts: Floats, crowd: Floats) -> People:
     counts  (n_people, n_answers, n_classes), soft counts allowed
     crowd   (n_answers, n_classes) Phi
     """
-    right, wrong = right_and_wrong(counts)
-    log_right, log_wrong = log_accuracies(crowd, SPREAD)
-    log_joint = (log_right.T @ right.T + log_wrong.T @ wrong.T).reshape(len(SPREAD), len(STEP), len(counts))
-    log_joint += _LOG_STEP_WEIGHT[:, None]
-    evidence = np.array([log_sum(each) for each in log_joint])
-    best = int(np.argmax(evidence.sum(axis=1) - 0.5 * np.log(SPREAD / 0.5) ** 2))
-    spread = float(SPREAD[best])
-    ability = np.ascontiguousarray(np.exp(log_joint[best] - evidence[best]).T)
-    some = np.linspace(0, len(counts) - 1, min(len(counts), _PEOPLE)).round().astype(np.intp)
-    means = person_means(crowd, spread, ability[some])
-    return People(spread, strength_of_most_evidence(counts[some], means), ability)
+    right, answers = right_and_answers(counts)
+    odds = accuracy_odds(crowd)
+    some = _some(len(counts), _SPREAD_PEOPLE)
+    evidence = log_evidence(right[some], answers[:, some], odds, SPREAD).sum(axis=1)
+    spread = float(SPREAD[np.argmax(evidence - 0.5 * np.log(SPREAD / 0.5) ** 2)])
+    abilities = posterior_of(right, answers, odds, spread)
+    weight = normalise_exp(abilities.log_weight)
+    ability = np.einsum("kp,kp->p", weight, abilities.node)
+    sd = np.sqrt(np.einsum("kp,kp->p", weight, (abilities.node - ability) ** 2))
+    accuracy = np.ascontiguousarray(expected_accuracy(abilities.node, weight, odds).T)
+    some = _some(len(counts), _STRENGTH_PEOPLE)
+    strength = strength_of_most_evidence(counts[some], person_means(crowd, accuracy[some]))
+    return People(spread, strength, ability, sd, accuracy)
 
 
-def right_and_wrong(counts: Floats) -> tuple[Floats, Floats]:
-    """How often each person was right and wrong about each class, (n_people, n_classes) each."""
-    n_classes = counts.shape[2]
-    right = np.diagonal(counts[:, :n_classes], axis1=1, axis2=2)
-    return right, np.maximum(answers_per_class(counts) - right, 0.0)
+def _some(n_people: int, limit: int) -> Codes:
+    return np.linspace(0, n_people - 1, min(n_people, limit)).round().astype(np.intp)
+
+
+def right_and_answers(counts: Floats) -> tuple[Floats, Floats]:
+    """How often each person was right, (n_people,), and asked about each class, (n_classes, n_people)."""
+    return np.einsum("pjj->p", counts[:, : counts.shape[2]]), np.ascontiguousarray(answers_per_class(counts).T)
 
 
 def answers_per_class(counts: Floats) -> Floats:
@@ -73,20 +104,110 @@ def answers_per_class(counts: Floats) -> Floats:
     return np.asarray(np.einsum("pij->pj", counts))
 
 
-def log_accuracies(crowd: Floats, spread: Floats | float) -> tuple[Floats, Floats]:
-    """Log-chance to be right, and wrong, about each class at each ability, (n_classes, n_spreads * n_abilities)."""
+def accuracy_odds(crowd: Floats) -> Floats:
+    """The crowd's odds to be right about each class, (n_classes,)."""
     diagonal = np.diagonal(crowd)
-    ability = np.multiply.outer(spread, STEP).ravel()
-    logit = (np.log(diagonal) - np.log1p(-diagonal))[:, None] + ability
-    return -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
+    return np.asarray(diagonal / (1.0 - diagonal))
 
 
-def person_means(crowd: Floats, spread: float, ability: Floats) -> Floats:
+def abilities_of(counts: Floats, crowd: Floats, spread: float) -> Abilities:
+    """Posteriors of everyone's ability, given the crowd and the spread."""
+    return posterior_of(*right_and_answers(counts), accuracy_odds(crowd), spread)
+
+
+def posterior_of(right: Floats, answers: Floats, odds: Floats, spread: Floats | float) -> Abilities:
+    """Posteriors of abilities g with the log-density ``R g - sum_j N_j log(1 + odds_j e^g) - g^2 / (2 spread^2)``.
+
+    Weights are those relative to the mode m, ``R d - sum_j N_j log(1 + acc_j (e^d - 1)) - ...`` at ``g = m + d`` with
+    ``acc_j`` the accuracy there: nothing large is subtracted from anything large.
+
+    right    (n_people,) R
+    answers  (n_classes, n_people) N
+    odds     (n_classes,)
+    spread   a number, or (n_people,)
+    """
+    mode = ability_modes(right, answers, odds, spread)
+    accuracy = accuracy_at(mode, odds)
+    step = np.multiply.outer(_NODE, _bend(accuracy, answers, spread) ** -0.5)
+    log_weight = (right - mode / spread**2) * step - 0.5 * (step / spread) ** 2
+    log_weight += _LOG_WEIGHT[:, None]
+    for some in _chunks(*accuracy.shape):
+        growth = np.empty_like(accuracy[:, some])
+        for each, factor in zip(log_weight[:, some], np.expm1(step[:, some]), strict=True):
+            np.multiply(accuracy[:, some], factor, out=growth)
+            growth += 1.0
+            each -= np.einsum("jp,jp->p", answers[:, some], np.log(growth, out=growth))
+    return Abilities(mode + step, log_weight)
+
+
+def log_evidence(right: Floats, answers: Floats, odds: Floats, spreads: Floats) -> Floats:
+    """Log-probability of people's answers at each spread, up to a constant of each person, (n_spreads, n_people)."""
+    spread = np.repeat(spreads, len(right))
+    right, answers = np.tile(right, len(spreads)), np.tile(answers, len(spreads))
+    abilities = posterior_of(right, answers, odds, spread)
+    mode = abilities.node[len(_NODE) // 2]  # the node in the middle
+    bend = _bend(accuracy_at(mode, odds), answers, spread)
+    at_mode = right * mode - np.einsum("jp,jp->p", answers, np.log(1.0 + np.multiply.outer(odds, np.exp(mode))))
+    at_mode -= 0.5 * (mode / spread) ** 2 + np.log(spread) + 0.5 * np.log(bend)
+    return np.asarray(log_sum(abilities.log_weight) + at_mode).reshape(len(spreads), -1)
+
+
+def ability_modes(right: Floats, answers: Floats, odds: Floats, spread: Floats | float) -> Floats:
+    """Where the log-density of `posterior_of` is largest, (n_people,).
+
+    Over a distance d its curvature grows by e^d at most, as that of every logistic likelihood, so that a step of
+    ``log(1 + slope / curvature)`` uphill never passes the mode, and near it is Newton's. The start is the mode if all
+    classes were one.
+    """
+    total = answers.sum(axis=0)
+    mine, crowds = ((sums + 0.5) / (total + 1.0) for sums in (right, answers.T @ (odds / (1.0 + odds))))
+    known = spread**2 * total * mine * (1.0 - mine)
+    mode = (np.log(mine / (1.0 - mine)) - np.log(crowds / (1.0 - crowds))) * known / (1.0 + known)
+    for _ in range(_MOST_STEPS):
+        accuracy = accuracy_at(mode, odds)
+        slope = right - np.einsum("jp,jp->p", answers, accuracy) - mode / spread**2
+        step = slope / _bend(accuracy, answers, spread)
+        mode += np.copysign(np.log1p(np.abs(step)), step)
+        if np.abs(step).max(initial=0.0) < _SMALL_STEP:
+            break
+    return np.asarray(mode)
+
+
+def accuracy_at(ability: Floats, odds: Floats) -> Floats:
+    """The chance to be right about each class at an ability, (n_classes, n_people)."""
+    accuracy = np.multiply.outer(1.0 / odds, np.exp(-ability))
+    accuracy += 1.0
+    return np.divide(1.0, accuracy, out=accuracy)
+
+
+def _bend(accuracy: Floats, answers: Floats, spread: Floats | float) -> Floats:
+    """Minus the second derivative of the log-density, (n_people,)."""
+    return np.asarray(np.einsum("jp,jp->p", answers, accuracy * (1.0 - accuracy)) + spread**-2.0)
+
+
+def expected_accuracy(ability: Floats, weight: Floats, odds: Floats) -> Floats:
+    """The mean over nodes of the chance to be right about each class, (n_classes, n_people)."""
+    total = np.zeros((len(odds), ability.shape[1]))
+    for some in _chunks(*total.shape):
+        part = np.empty_like(total[:, some])
+        for against, share in zip(np.exp(-ability[:, some]), weight[:, some], strict=True):
+            np.multiply.outer(1.0 / odds, against, out=part)
+            part += 1.0
+            total[:, some] += np.divide(share, part, out=part)
+    return total
+
+
+def _chunks(n_classes: int, n_people: int) -> list[slice]:
+    """Some people at a time."""
+    width = max(_CHUNK_NUMBERS // n_classes, 1)
+    return [slice(start, start + width) for start in range(0, n_people, width)]
+
+
+def person_means(crowd: Floats, accuracy: Floats) -> Floats:
     """Pi_p, each person's matrix before the person's own columns speak, (n_people, n_answers, n_classes).
 
-    ability  (n_people, n_abilities)
+    accuracy  (n_people, n_classes)
     """
-    accuracy = ability @ np.exp(log_accuracies(crowd, spread)[0]).T
     diagonal = np.diagonal(crowd)
     means = crowd * ((1.0 - accuracy) / (1.0 - diagonal))[:, None, :]
     classes = np.arange(len(diagonal))
@@ -111,7 +232,7 @@ def strength_of_most_evidence(counts: Floats, means: Floats) -> float:
 
 def people_matrices(counts: Floats, crowd: Floats, people: People) -> Floats:
     """Everyone's own matrix, ``(C_p + s Pi_p) / (N_p + s)``, (n_people, n_answers, n_classes)."""
-    matrices = person_means(crowd, people.spread, people.ability)
+    matrices = person_means(crowd, people.accuracy)
     matrices *= people.strength
     matrices += counts
     matrices /= (answers_per_class(counts) + people.strength)[:, None, :]
@@ -119,42 +240,34 @@ def people_matrices(counts: Floats, crowd: Floats, people: People) -> Floats:
 
 
 def left_out_people_rows(
-    counts: Floats, crowd: Floats, people: People, log_ability: Floats, column: Codes, truth: Codes, weight: float
+    counts: Floats, crowd: Floats, strength: float, abilities: Abilities, column: Codes, truth: Codes, weight: float
 ) -> Floats:
-    """Rows ``P(answer | each class)`` of people's matrices as if without that answer, given the crowd; exact.
+    """Rows ``P(answer | each class)`` of people's matrices as if without that answer, given the crowd.
 
-    crowd        (n_answers, n_classes) from other items
-    log_ability  (n_people, n_abilities) as `log_abilities` gives it for that crowd
-    column       (n,) of which person which answer, ``person * n_answers + answer``
-    truth        (n,) codes
-    weight       what the answer counts
-    returns      (n_classes, n)
+    crowd      (n_answers, n_classes) from other items
+    abilities  as `abilities_of` gives them for that crowd
+    column     (n,) of which person which answer, ``person * n_answers + answer``
+    truth      (n,) codes
+    weight     what the answer counts
+    returns    (n_classes, n)
     """
     n_answers, n_classes = crowd.shape
     person, answer = np.divmod(column, n_answers)
-    item = np.arange(len(column))
-    log_right, log_wrong = log_accuracies(crowd, people.spread)
+    item, odds = np.arange(len(column)), accuracy_odds(crowd)
     own = np.minimum(weight, counts[person, answer, truth])
-    hit = (answer == truth)[:, None]
-    weights = log_ability[person] - own[:, None] * np.where(hit, log_right[truth], log_wrong[truth])
-    weights = np.exp(weights - logsumexp(weights, axis=1, keepdims=True))
-    accuracy = weights @ np.exp(log_right).T
+    node, side = abilities.node[:, person], np.where(answer == truth, -1.0, 1.0)
+    chance = np.exp(side * node) * odds[truth] ** side  # the odds against that answer
+    node_weight = normalise_exp(abilities.log_weight[:, person] + own * np.log(1.0 + chance))
+    accuracy = np.ascontiguousarray(expected_accuracy(node, node_weight, odds).T)
     rows = crowd[answer] * (1.0 - accuracy) / (1.0 - np.diagonal(crowd))
     is_class = answer < n_classes
     rows[item[is_class], answer[is_class]] = accuracy[item[is_class], answer[is_class]]
     taken = np.zeros((len(column), n_classes))
     taken[item, truth] = own
-    rows *= people.strength
+    rows *= strength
     rows += counts[person, answer] - taken
-    rows /= counts.sum(axis=1)[person] - taken + people.strength
+    rows /= answers_per_class(counts)[person] - taken + strength
     return np.ascontiguousarray(rows.T)
-
-
-def log_abilities(counts: Floats, crowd: Floats, spread: float) -> Floats:
-    """Log joint probability of each person's answers and ability, up to a constant, (n_people, n_abilities)."""
-    right, wrong = right_and_wrong(counts)
-    log_right, log_wrong = log_accuracies(crowd, spread)
-    return np.asarray(right @ log_right + wrong @ log_wrong + _LOG_STEP_WEIGHT)
 
 
 def accuracy_prior(right: Floats, answers: Floats) -> tuple[float, float]:
