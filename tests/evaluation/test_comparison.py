@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.simulation import simulate_crowd
 from scipy.stats import binomtest
 
 import twoheads as th
@@ -20,6 +21,7 @@ from twoheads.evaluation import (
     classwise_calibration_error,
     compare,
     compare_predictions,
+    cross_validated,
     error_rate,
     expected_calibration_error,
     log_loss,
@@ -129,6 +131,38 @@ def test_several_people_count_by_their_majority():
     assert exchange.rescued + exchange.lost + exchange.both_right + exchange.both_wrong == 2  # the tie is in none
 
 
+def test_several_people_are_also_judged_as_the_team_combines_them():
+    accuracy = np.array([0.95, 0.95, 0.4, 0.4, 0.4])
+    crowd = {"per_item": 5, "n_classes": 4, "rng": np.random.default_rng(0)}
+    seen, truth = simulate_crowd(1200, accuracy, **crowd)
+    learn, judge = np.arange(600), np.arange(600, 1200)
+    team = th.recommended().fit(seen.take(learn), truth[learn])
+    found = predictions(team, seen.take(judge), truth[judge])
+    alone = team.predict_proba(replace(seen.take(judge), model_proba=(), models=()))
+    np.testing.assert_array_equal(found.crowd_proba, alone)
+    compared = compare_predictions(found, n_bootstrap=20)
+    wrong = (alone.argmax(axis=1) != truth[judge]).mean()
+    assert compared.crowd.error.value == pytest.approx(wrong)
+    assert wrong < 0.5 * compared.human.error.value  # two who know outvoted by three who do not
+    assert compared.difference.better == "crowd"
+    assert "(people combined, " in compared.headline()
+    judged = cross_validated(th.recommended(), seen.take(learn), truth[learn])
+    assert judged.crowd_proba.shape == (600, 4)
+
+
+@pytest.mark.parametrize("why", ["one answer each", "no model"])
+def test_there_is_no_crowd_beside_the_human(why):
+    per_item = 1 if why == "one answer each" else 3
+    crowd = {"per_item": per_item, "n_classes": 3, "rng": np.random.default_rng(0)}
+    seen, truth = simulate_crowd(200, np.full(4, 0.8), **crowd)
+    if why == "no model":
+        seen = replace(seen, model_proba=(), models=())
+    found = compare(th.recommended().fit(seen, truth), seen, truth, n_bootstrap=20)
+    assert found.crowd is None
+    assert found.difference.better in ("human", "model")
+    assert ("the better of the two" in found.headline()) is (why == "one answer each")
+
+
 def test_intervals_cover_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(1)
     covered = {"error": 0, "log_loss": 0, "difference": 0}
@@ -210,7 +244,7 @@ def comparison(team_error, low, high, better, better_error, p_value, n_items=300
     difference = Difference(
         better, n_shared or n_items, better_error, shared, Score(0.0, None, None), None, 0, 0, p_value
     )
-    return Comparison("held out", n_items, 0, 0, 0, None, None, None, error, difference, None, None)
+    return Comparison("held out", n_items, 0, 0, 0, error, None, error, None, error, difference, None, None)
 
 
 @pytest.mark.parametrize(
@@ -266,6 +300,22 @@ def comparison(team_error, low, high, better, better_error, p_value, n_items=300
             "On 8 items the combination errs on 50.0 % [10.0, 90.0]: 4 errors against 0 of the better of the two "
             "(human, 0.0 %); the difference is beyond chance (p = 0.01): use the human alone, or fit the team on more "
             "items with truth.",
+        ),
+        (
+            comparison(0.071, 0.058, 0.086, "crowd", 0.122, 1e-9, 1200),
+            "On 1,200 items the combination errs on 7.1 % [5.8, 8.6]: 42 % fewer errors than the better of the two "
+            "(people combined, 12.2 %); the difference is beyond chance (p < 0.001).",
+        ),
+        (
+            comparison(0.11, 0.09, 0.13, "crowd", 0.10, 0.5, 900),
+            "On 900 items the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than the better of the two "
+            "(people combined, 10.0 %), but the difference is not beyond chance (p = 0.50); until more items with "
+            "truth tell, the people alone do as well.",
+        ),
+        (
+            replace(comparison(0.08, 0.07, 0.09, "human", 0.10, 1e-9), model=None),
+            "On 3,000 items the combination errs on 8.0 % [7.0, 9.0]: 20 % fewer errors than the human (10.0 %); the "
+            "difference is beyond chance (p < 0.001).",
         ),
     ],
 )

@@ -15,6 +15,7 @@ _COLUMNS = {
 }
 _MEMBERS = {
     "human": "human",
+    "crowd": "people, combined",
     "model": "model",
     "calibrated_model": "model, calibrated",
     "combination": "combination",

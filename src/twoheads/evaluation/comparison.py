@@ -43,7 +43,7 @@ class Member:
 class Difference:
     """The combination's error less that of the better of the two, on the items that the better one spoke of.
 
-    better               "human" or "model": who errs less on the items both spoke of
+    better               "human", "crowd" or "model": who errs least on the items all spoke of
     n_items              the items both the combination and the better one judged
     better_error, error  the errors of the better one and of the combination on them
     difference           ``error - better_error``, paired by item: below 0 the team is better
@@ -91,6 +91,8 @@ class Comparison:
         Items judged that no human answered, or that the model has no row for.
     human, model, calibrated_model : Member or None
         The human (of several people the majority) has an error only; the model as given, and as the team calibrates it.
+    crowd : Member or None
+        What the team makes of several people's answers without the model.
     combination : Member
     difference : Difference or None
         The combination against the better of the two; None where neither spoke of any item.
@@ -104,6 +106,7 @@ class Comparison:
     n_not_asked: int
     n_without_model: int
     human: Member | None
+    crowd: Member | None
     model: Member | None
     calibrated_model: Member | None
     combination: Member
@@ -118,8 +121,9 @@ class Comparison:
         if found is None:
             return f"{start}."
         of_all = found.n_items == self.n_items
+        alone = self.human is None or self.model is None
         end = headline.against(
-            found.better, found.better_error, found.error, found.p_value, found.n_items, of_all=of_all
+            found.better, found.better_error, found.error, found.p_value, found.n_items, of_all=of_all, alone=alone
         )
         return start + end
 
@@ -199,10 +203,13 @@ def compare_predictions(
     asked, has_model = ~np.isnan(judged.human_error), judged.has_model
     model_error = (judged.model_proba.argmax(axis=1) != judged.true_label) * 1.0
     team_error = (judged.combined_label != judged.true_label) * 1.0
-    calibrated = judged.calibrated_proba
+    calibrated, crowd = judged.calibrated_proba, judged.crowd_proba
     human_error = np.where(asked, judged.human_error, 0.0)
     human = Member(int(asked.sum()), share_score(human_error, weight * asked, draws)) if asked.any() else None
     with_model = bool(has_model.any())
+    partners = {"human": (human_error, asked), "model": (model_error, has_model)}
+    if crowd is not None:
+        partners["crowd"] = ((crowd.argmax(axis=1) != judged.true_label) * 1.0, asked)
     return Comparison(
         how=judged.how,
         n_items=len(judged),
@@ -210,14 +217,13 @@ def compare_predictions(
         n_not_asked=int((~asked).sum()),
         n_without_model=int((~has_model).sum()),
         human=human,
+        crowd=_member(judged, crowd, weight * asked, draws) if crowd is not None and asked.any() else None,
         model=_member(judged, judged.model_proba, weight * has_model, draws) if with_model else None,
         calibrated_model=(
             _member(judged, calibrated, weight * has_model, draws) if with_model and calibrated is not None else None
         ),
         combination=_member(judged, judged.combined_proba, weight, draws),
-        difference=_difference(
-            {"human": (human_error, asked), "model": (model_error, has_model)}, team_error, weight, draws
-        ),
+        difference=_difference(partners, team_error, weight, draws),
         human_exchange=_exchange(human_error, team_error, asked),
         model_exchange=_exchange(model_error, team_error, has_model),
     )

@@ -110,6 +110,7 @@ def _joined(parts: list[Predictions]) -> Predictions:
     """Put the predictions of all parts one after the other."""
     first = parts[0]
     calibrated = [part.calibrated_proba for part in parts if part.calibrated_proba is not None]
+    crowd = [part.crowd_proba for part in parts if part.crowd_proba is not None]
     return Predictions(
         first.classes,
         np.concatenate([part.items for part in parts]),
@@ -120,4 +121,5 @@ def _joined(parts: list[Predictions]) -> Predictions:
         np.concatenate([part.model_proba for part in parts]),
         np.concatenate(calibrated) if calibrated else None,
         np.concatenate([part.combined_proba for part in parts]),
+        crowd_proba=np.concatenate(crowd) if len(crowd) == len(parts) else None,
     )

@@ -39,9 +39,17 @@ def team_errs(n_items: int, error: float, low: float | None, high: float | None)
     return f"On {count(n_items, 'item')} the combination errs on {percent(error, n_items)}{known}"
 
 
-def against(better: str, better_error: float, error: float, p_value: float, n_items: int, *, of_all: bool) -> str:
-    """How that compares with the better of the two, and what to do; the end of the headline."""
-    named = f"the better of the two ({better}, {percent(better_error, n_items)})"
+def against(
+    better: str, better_error: float, error: float, p_value: float, n_items: int, *, of_all: bool, alone: bool = False
+) -> str:
+    """How that compares with the better of the two, or the one there is, and what to do; the end of the headline.
+
+    better  "human", "model", or "crowd" for several people's answers combined without the model
+    """
+    name, better = (better, better) if better != "crowd" else ("people combined", "people")
+    named = f"the {name} ({percent(better_error, n_items)})"
+    if not alone:
+        named = f"the better of the two ({name}, {percent(better_error, n_items)})"
     where = ": " if of_all else f"; on the {n_items:,} the {better} judged it errs on {percent(error, n_items)}, "
     p = p_text(p_value)
     if abs(error - better_error) < 1e-12:
@@ -58,7 +66,7 @@ def against(better: str, better_error: float, error: float, p_value: float, n_it
         )
     return (
         f"{start}, but the difference is not beyond chance ({p}); "
-        f"until more items with truth tell, the {better} alone does as well."
+        f"until more items with truth tell, the {better} alone {'do' if better == 'people' else 'does'} as well."
     )
 
 

@@ -37,6 +37,9 @@ class Predictions:
     weight : ndarray of shape (n_items,) or None
     how : str
         How they came about, in words: "held out", "5-fold cross-validation", ...
+    crowd_proba : ndarray of shape (n_items, n_classes) or None
+        What the team makes of the people's answers without the model; None where no item has several answers, or no
+        model has seen any.
     """
 
     classes: NDArray[Any]
@@ -50,6 +53,7 @@ class Predictions:
     combined_proba: Floats
     weight: Floats | None = None
     how: str = "held out"
+    crowd_proba: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.true_label)
@@ -77,6 +81,7 @@ class Predictions:
             calibrated_proba=None if self.calibrated_proba is None else self.calibrated_proba[rows],
             combined_proba=self.combined_proba[rows],
             weight=None if self.weight is None else self.weight[rows],
+            crowd_proba=None if self.crowd_proba is None else self.crowd_proba[rows],
         )
 
 
@@ -119,18 +124,21 @@ def predicted(team: Any, seen: Observations, true_label: Codes, weight: Floats |
     for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
         pass
     human_label, human_error = majority(seen, true_label)
-    combined = team.predict_proba(seen)
+    has_model, combined, crowd = seen.has_model(), team.predict_proba(seen), None
+    if seen.answers.start is not None and has_model.any() and calibrator is not None:
+        crowd = team.predict_proba(replace(seen, model_proba=(), models=()))
     return Predictions(
         seen.classes,
         seen.items,
         true_label,
         human_label,
         human_error,
-        seen.has_model(),
+        has_model,
         model,
         calibrated,
         combined,
         weight,
+        crowd_proba=crowd,
     )
 
 
