@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from benchmarks.simulation import simulate_crowd
 from scipy.special import softmax
+from sklearn.base import clone
 
 import twoheads.combination.labelled as labelled_module
 import twoheads.combination.learning as learning_module
@@ -16,6 +19,7 @@ from twoheads.calibration.vector import VectorScaling
 from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
 from twoheads.errors import InvalidParameter
+from twoheads.observations import Observations
 
 
 def log_loss(truth, proba):
@@ -54,6 +58,66 @@ def test_a_prediction_is_the_mean_over_nodes():
     model, human = stage.weights()
     assert human == pytest.approx(stage.weight_ @ np.exp(-stage.log_dependence_))
     assert model == pytest.approx(stage.weight_ @ np.exp(-stage.log_dependence_ - stage.log_temperature_))
+
+
+@pytest.mark.parametrize("calibrator", [TemperatureScaling(), VectorScaling()], ids=["temperature", "vector"])
+def test_the_model_alone_is_calibrated_alone(calibrator):
+    problem, later = simulate(400, 3, seed=2), simulate(50, 3, seed=3)
+    team = ProbabilityLabelCombiner(HierarchicalConfusion(), calibrator, Dependence()).fit(problem.X, problem.truth)
+    stage, calibrated = team.dependence_, team.calibrator_.calibrate(later.log_model.T).T
+    weight = np.bincount(stage.bias_of_, stage.weight_)
+    expected = sum(share * softmax(calibrated + bias, axis=1) for share, bias in zip(weight, stage.bias_, strict=True))
+    X = later.X.copy()
+    X[:, 0] = np.nan
+    np.testing.assert_allclose(team.predict_proba(X), expected, rtol=1e-9)
+
+
+def test_without_truth_the_model_alone_is_tempered_as_it_was_learnt():
+    problem, later = simulate(400, 3, seed=2), simulate(50, 3, seed=3)
+    team = recommended().fit(problem.X)
+    X = later.X.copy()
+    X[:, 0] = np.nan
+    expected = softmax(np.exp(-team.dependence_.mean_log_temperature()) * later.log_model, axis=1)
+    np.testing.assert_allclose(team.predict_proba(X), expected, rtol=1e-9)
+
+
+def long(item, annotator, answer):
+    return pd.DataFrame({"item": item, "annotator": annotator, "answer": answer})
+
+
+def test_people_alone_are_their_matrix_and_the_design_effect():
+    problem = simulate(400, 3, seed=2)
+    team = recommended(class_prior=[0.5, 0.3, 0.2]).fit(problem.X, problem.truth)
+    given = team.confusion_.human_given_true_
+    one = Observations.from_answers(long([0, 1], ["ann", "bob"], [2, 0]), classes=[0, 1, 2])
+    expected = given[[2, 0]] * [0.5, 0.3, 0.2]
+    np.testing.assert_allclose(team.predict_proba(one), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    both = Observations.from_answers(long([0, 0], ["ann", "bob"], [2, 0]), classes=[0, 1, 2])
+    shared = np.prod(given[[2, 0]], axis=0) ** (1 / (1 + team.dependence_.correlation_)) * [0.5, 0.3, 0.2]
+    np.testing.assert_allclose(team.predict_proba(both)[0], shared / shared.sum(), rtol=1e-9)
+
+
+def test_items_of_one_side_say_nothing_of_dependence():
+    problem, more = simulate(200, 3, seed=2), simulate(300, 3, seed=3)
+    unasked = more.X.copy()
+    unasked[:, 0] = np.nan
+    team = ProbabilityLabelCombiner(DirichletConfusion(), dependence=Dependence())
+    without = clone(team).fit(problem.X, problem.truth)
+    together = np.concatenate([problem.X, unasked]), np.concatenate([problem.truth, more.truth])
+    found = clone(team).fit(*together)
+    for name, value in vars(without.dependence_).items():
+        np.testing.assert_allclose(getattr(found.dependence_, name), value, rtol=1e-9, err_msg=name)
+    assert found.calibrator_.log_temperature_ != without.calibrator_.log_temperature_
+    halves = clone(team).partial_fit(*(part[:350] for part in together), classes=[0, 1, 2])
+    halves.partial_fit(*(part[350:] for part in together))
+    assert halves.memory_.asked_.tolist() == found.memory_.asked_.tolist() == [200.0, 0.0]
+
+
+def test_people_are_judged_without_the_item_too():
+    rng = np.random.default_rng(0)
+    seen, truth = simulate_crowd(400, np.full(60, 0.25), per_item=4, n_classes=4, rng=rng)  # who know nothing
+    record = recommended().fit(seen, truth).record_
+    assert record.human_errors / record.n == pytest.approx(0.75, abs=0.08)
 
 
 def test_plain_is_the_product_at_the_same_temperatures():

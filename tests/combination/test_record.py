@@ -30,8 +30,8 @@ def record(weight=None, cuts=((0, 5),)):
         return part, COMBINED[:, rows], PLAIN[:, rows]
 
     known = [block(*cut) for cut in cuts]
-    of = {id(part): (combined, plain) for part, combined, plain in known}
-    return record_of([part for part, *_ in known], lambda part: of[id(part)], lambda part: part.answers.column)
+    of = {id(part): (combined, plain, part.answers.column) for part, combined, plain in known}
+    return record_of([part for part, *_ in known], lambda part: of[id(part)])
 
 
 def test_counts_by_hand():

@@ -25,6 +25,7 @@ from twoheads.kernels.dependence import (
 )
 from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
 from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.simplex import normalise_exp
 
 #: The log-likelihood of a labelled block's answers from matrices that have not seen them, (n_classes, n_items).
 LeftOut = Callable[[Block], Floats]
@@ -169,6 +170,21 @@ class Dependence(BaseEstimator):
         if answers is not None and answers.start is not None:
             log_given = log_given / design_effect(answers, self.correlation_)
         return dependence_proba(log_proba, log_given, self._nodes())
+
+    def model_proba(self, calibrated: Floats) -> Floats:
+        """Probability of each class where the model alone has spoken: no dependence, but the bias, on average.
+
+        calibrated  (n_classes, n_items) the model's log-probabilities, calibrated for themselves
+        """
+        weight = np.bincount(self.bias_of_, self.weight_, len(self.bias_))
+        parts = (
+            share * normalise_exp(calibrated + bias[:, None]) for share, bias in zip(weight, self.bias_, strict=True)
+        )
+        return np.asarray(sum(parts))
+
+    def people_proba(self, log_prior: Floats, log_given: Floats, answers: Answers) -> Floats:
+        """Probability of each class where people alone have spoken: neither dependence nor the model's bias."""
+        return normalise_exp(log_prior + log_given / design_effect(answers, self.correlation_))
 
     def plain(self) -> Dependence:
         """The same with rho and c at 0: the plain product, for comparison."""

@@ -25,7 +25,7 @@ from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import BLOCK_NUMBERS, mapped
 from twoheads.kernels.agreement import agreement_log_density
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence import MODE_LABELS
 
@@ -233,26 +233,24 @@ def _fit_dependence(
     if len(known) > MODE_LABELS:
         limit = min(MODE_LABELS, SAMPLE_NUMBERS // len(team.classes_))
         # The Hessian is a product of matrices: with many classes it wants more items at a time.
-        sample = _seen_by_dependence(team, known.some(limit, least=1024))
+        sample = known.some(limit, least=1024)
         blocks = blocks if blocks[0].n_items >= 1024 else known.blocks(least=1024)
-    blocks = _seen_by_dependence(team, blocks)
     dependence.fit(
-        blocks,
-        sample,
+        _seen_by_dependence(team, blocks),
+        _seen_by_dependence(team, sample),
         left_out,
-        n=float(known.per_class().sum()),
+        n=float(team.memory_.asked_[0] if team.has_model_ else team.memory_.asked_.sum()),
         log_temperature_prior=log_temperature_prior,
         n_classes=len(team.classes_),
         agreement=agreement,
     )
     plain = dependence.plain()
 
-    def proba(block: Block) -> tuple[Floats, Floats]:
+    def judged(block: Block) -> tuple[Floats, Floats, Codes]:
         given = left_out(block)
-        seen = block.log_proba, given, block.answers
-        return dependence.proba(*seen), plain.proba(*seen)
+        return team._proba(block, given, dependence), team._proba(block, given, plain), team._human_label(block, given)
 
-    team.record_ = record_of(sample or blocks, proba, team._human_label)
+    team.record_ = record_of(sample or blocks, judged)
 
 
 def _learnt_log_temperature(team: ProbabilityLabelCombiner, scale: float) -> tuple[float, float]:
@@ -270,6 +268,14 @@ def _log_temperature_prior(team: ProbabilityLabelCombiner) -> tuple[float, float
 
 
 def _seen_by_dependence(team: ProbabilityLabelCombiner, blocks: Sequence[Block]) -> Sequence[Block]:
-    if isinstance(team.calibrator_, TemperatureScaling) and team._log_prior() is None:
-        return blocks
-    return mapped(lambda block: replace(block, log_proba=team._model_side(block)), blocks)
+    """The blocks with the model's side as the stage takes it; items of one side alone say nothing of dependence."""
+
+    def make(block: Block) -> Block:
+        alone = np.concatenate(block.one_sided(has_model=team.has_model_))
+        weight = block.weight
+        if len(alone):
+            weight = np.ones(block.n_items) if weight is None else weight.copy()
+            weight[alone] = 0.0
+        return replace(block, log_proba=team._model_side(block), weight=weight)
+
+    return mapped(make, blocks)

@@ -36,6 +36,8 @@ class Memory(BaseEstimator):
         The people, in the order of ``counts_``.
     counts_, crowd_counts_ : ndarray of shape (n_annotators, n_classes, n_classes), (n_classes, n_classes)
         Of labelled items: how often each person gave each answer, and all together.
+    asked_ : ndarray of shape (2,)
+        How many labelled items people have spoken of that a model has seen, and that none has.
     overlap_ : ndarray of shape (n_classes, n_classes)
         Which classes the model confuses, on labelled items.
     temperature_values_ : ndarray of shape (n_nodes,)
@@ -111,6 +113,7 @@ class Memory(BaseEstimator):
 _SUMS = (
     "counts_",
     "crowd_counts_",
+    "asked_",
     "overlap_",
     "temperature_values_",
     "manner_counts_",
@@ -192,11 +195,12 @@ def _remembered(
         samples = (sample_of(part, limit, bound) for part, bound in zip((with_truth, rest), likely, strict=True))
         return *sums, *(Samples([sample], limit) for sample in samples)
 
-    counts, crowd_counts, confused, ways, labelled, unlabelled = sum_blocks(kernel, blocks)
+    counts, crowd_counts, asked, confused, ways, labelled, unlabelled = sum_blocks(kernel, blocks)
     memory = Memory()
     memory.annotators_ = annotators
     memory.counts_ = _array(counts, n_people, n_classes, n_classes)
     memory.crowd_counts_ = _array(crowd_counts, n_classes, n_classes)
+    memory.asked_ = _array(asked, 2)
     memory.overlap_ = _array(confused, n_classes, n_classes)
     memory.temperature_values_ = np.zeros(N_NODES)
     memory.manner_bounds_ = memory.manner_counts_ = None
@@ -207,7 +211,7 @@ def _remembered(
 
 
 #: What `_sums` are of no items.
-_NOTHING = (0.0, 0.0, 0.0, 0.0)
+_NOTHING: tuple[Any, ...] = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def _array(sums: Any, *shape: int) -> Floats:
@@ -217,10 +221,13 @@ def _array(sums: Any, *shape: int) -> Floats:
 def _sums(
     block: Block, n_people: int, n_classes: int, correlation: float, overlap: bool, manner: Manner | None
 ) -> tuple[Any, ...]:
-    """Counts, the crowd's, the model's overlaps, and ways of answering."""
+    """Counts, the crowd's, how many items were asked about, the model's overlaps, and ways of answering."""
+    asked = block.asked().astype(np.float64)
+    by_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
     confused: Any = model_overlap(block.log_proba, block.weight) if overlap else 0.0
     ways: Any = 0.0
     if manner is not None:
         share = block.soft_target()
         ways = manner.counts(block, share if block.weight is None else share * block.weight)
-    return *counts_and_crowd(block, n_people, n_classes, correlation), confused, ways
+    counts, crowd = counts_and_crowd(block, n_people, n_classes, correlation)
+    return counts, crowd, np.array([by_model, block.weighted_sum(asked) - by_model]), confused, ways

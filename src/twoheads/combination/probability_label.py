@@ -211,6 +211,7 @@ class ProbabilityLabelCombiner(Combiner):
         self._check_same("X", items.seen.classes, items.seen.models or self.models_)
         new = [name for name in items.seen.annotators if name not in set(self.annotators_)]
         self.annotators_ = (*self.annotators_, *new)
+        self.has_model_ |= bool(items.seen.model_proba)
         learn(self, items, before.faded(forget) if forget else before)
         return self
 
@@ -233,6 +234,7 @@ class ProbabilityLabelCombiner(Combiner):
         for name in ("classes_", "models_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(merged, name, getattr(self, name))
+        merged.has_model_ = any(team.has_model_ for team in teams)
         merged.annotators_ = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
         learn(merged, Remembered.of([team.memory_ for team in teams], merged.annotators_, self.classes_))
         return merged
@@ -293,13 +295,38 @@ class ProbabilityLabelCombiner(Combiner):
             log_proba = np.maximum(self.calibrator_.calibrate(log_proba), LOG_FLOOR)
         return self._with_prior(block, log_proba)
 
-    def _human_label(self, block: Block) -> Codes:
-        """The people's label: their answer, or the class most likely to give all their answers; MISSING without any."""
+    def _human_label(self, block: Block, given: Floats | None = None) -> Codes:
+        """The people's label: their answer, or the class most likely to give all their answers; MISSING without any.
+
+        given  (n_classes, n_items) the answers' log-likelihood, where the team's own matrices are not to give it
+        """
         assert block.answers is not None
         if block.answers.start is None:
             return np.where(block.answers.column == MISSING, MISSING, block.answers.column % len(self.classes_))
-        likely = answer_log_likelihood(block.answers, self.confusion_.log_table()).argmax(axis=0)
-        return np.where(block.answers.per_item() == 0, MISSING, likely)
+        if given is None:
+            given = answer_log_likelihood(block.answers, self.confusion_.log_table())
+        return np.where(block.answers.per_item() == 0, MISSING, given.argmax(axis=0))
+
+    def _proba(self, block: Block, given: Floats, dependence: Dependence) -> Floats:
+        """Probability of each class, corrected for dependence where there are both a model and people to depend.
+
+        given  (n_classes, n_items) the answers' log-likelihood
+        """
+        assert block.answers is not None
+        proba = dependence.proba(self._model_side(block), given, block.answers)
+        unasked, unseen = block.one_sided(has_model=self.has_model_)
+        if len(unasked):
+            proba[:, unasked] = dependence.model_proba(self._calibrated_alone(block.log_proba[:, unasked]))
+        if len(unseen):
+            prior = self._with_prior(block, np.zeros_like(given))[:, unseen]
+            proba[:, unseen] = dependence.people_proba(prior, given[:, unseen], block.answers.take(unseen))
+        return proba
+
+    def _calibrated_alone(self, log_proba: Floats) -> Floats:
+        """The model's log-probabilities, calibrated for use without people."""
+        if self.dependence_ is not None and not self.n_labelled_ and isinstance(self.calibrator_, TemperatureScaling):
+            return tempered(log_proba, self.dependence_.mean_log_temperature())
+        return self.calibrator_.calibrate(log_proba)
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
@@ -312,11 +339,10 @@ class ProbabilityLabelCombiner(Combiner):
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         if manner is not None:
             given += manner
-        model = self._model_side(block)
-        proba = self.dependence_.proba(model, given, block.answers)
+        proba = self._proba(block, given, self.dependence_)
         if self.guard and self.record_ is not None:
             guard = self.record_.guard()
-            partner = self._human_label(block) if guard.human_leads else model.argmax(axis=0)
+            partner = self._human_label(block) if guard.human_leads else self._model_side(block).argmax(axis=0)
             proba = guarded(proba, partner, guard.log_threshold)
         with np.errstate(divide="ignore"):
             return self._shifted(block, np.log(proba, out=proba))

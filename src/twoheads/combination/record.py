@@ -61,20 +61,17 @@ def _chance_better(wins: float, losses: float) -> float:
     return 1.0 - float(betainc(wins + 1.0, losses + 1.0, 0.5))
 
 
-def record_of(
-    blocks: Sequence[Block], proba: Callable[[Block], tuple[Floats, Floats]], human_label: Callable[[Block], Codes]
-) -> Record:
+def record_of(blocks: Sequence[Block], judged: Callable[[Block], tuple[Floats, Floats, Codes]]) -> Record:
     """Count over labelled blocks.
 
-    proba        gives a block's combined probabilities and those of the plain product, (n_classes, n_items) each
-    human_label  gives the people's label of each item, MISSING where nobody answered
+    judged  gives a block's combined probabilities and those of the plain product, (n_classes, n_items) each, and the
+            people's label of each item, MISSING where nobody answered; all from what was learnt without the item
     """
 
     def kernel(block: Block) -> tuple[float, ...]:
         assert block.true_label is not None
-        combined, plain = proba(block)
+        combined, plain, human = judged(block)
         truth, item = block.true_label, np.arange(block.n_items)
-        human = human_label(block)
         right = combined.argmax(axis=0) == truth
         human_right = human == truth
         model_right = block.log_proba.argmax(axis=0) == truth

@@ -69,6 +69,21 @@ class Block:
         """Sum of a number per item times the items' weights."""
         return float((per_item if self.weight is None else self.weight * per_item).sum())
 
+    def asked(self) -> NDArray[np.bool_]:
+        """Of which items somebody said something, be it "unsure", (n_items,)."""
+        assert self.answers is not None
+        spoken = self.answers.per_item() > 0
+        return spoken if self.unsure is None else spoken | (self.unsure.per_item() > 0)
+
+    def one_sided(self, *, has_model: bool) -> tuple[Codes, Codes]:
+        """Items of which the model alone has spoken, and those that no model has seen.
+
+        has_model  whether there is a model at all: where there is none, people alone are all there ever is
+        """
+        if self.no_model is None or not has_model:
+            return np.flatnonzero(~self.asked()), np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~self.asked() & ~self.no_model), np.flatnonzero(self.no_model)
+
     def rows(self, rows: slice) -> Block:
         """Consecutive items, without a copy."""
         return self._some(rows, lambda answers: answers.rows(rows), rows_of_values)
