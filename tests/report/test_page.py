@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from benchmarks.simulation import simulate_crowd
 
 import twoheads as th
 from report.made import EVIL, problem
@@ -158,3 +159,15 @@ def test_a_missing_package_says_what_to_install(monkeypatch):
     with pytest.raises(MissingExtra, match="A report needs jinja2"):
         module({})
     home._environment.cache_clear()
+
+
+def test_several_people_are_told_as_majority_and_combined():
+    seen, truth = simulate_crowd(300, np.full(6, 0.7), per_item=3, n_classes=3, rng=np.random.default_rng(0))
+    team = th.recommended().fit(seen, truth)
+    found = summary(team, seen, truth, fitted_on_same=True, n_bootstrap=20)
+    html = page(found)
+    error = f"{100 * found['comparison']['crowd']['error']['value']:.1f} %"
+    card = html[html.index("people, combined</dt>") :][:120]
+    assert error in card
+    assert "people, majority" in html
+    assert "human</dt>" not in html

@@ -29,7 +29,10 @@ def print_comparison(found: dict[str, Any]) -> None:
     say.line()
     header = ["", *(name + (" %" if scale == 100 else "") for name, scale, _ in _COLUMNS.values())]
     rows = [
-        [label, *(_score(found[member].get(key), scale, digits) for key, (_, scale, digits) in _COLUMNS.items())]
+        [
+            "people, majority" if member == "human" and found.get("crowd") else label,
+            *(_score(found[member].get(key), scale, digits) for key, (_, scale, digits) in _COLUMNS.items()),
+        ]
         for member, label in _MEMBERS.items()
         if found.get(member)
     ]

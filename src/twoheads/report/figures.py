@@ -12,9 +12,10 @@ from twoheads.report.displays import (
     ReliabilityDisplay,
     TemperatureDisplay,
 )
+from twoheads.report.displays.style import name_of
 from twoheads.report.svg import inline_svg
 
-_MEMBERS = ("human", "model", "combination")
+_MEMBERS = ("human", "crowd", "model", "combination")
 
 
 def figures(summary: dict[str, Any]) -> dict[str, str]:
@@ -36,7 +37,8 @@ def _comparison(summary: dict[str, Any]) -> dict[str, str]:
     section = summary["comparison"]
     errors = {name: section[name]["error"] for name in _MEMBERS if section[name] is not None}
     told = "; ".join(
-        f"{name} {percent(error['value'])} {interval(error['low'], error['high'])}" for name, error in errors.items()
+        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'])} {interval(error['low'], error['high'])}"
+        for name, error in errors.items()
     )
     figure = ComparisonDisplay(errors).plot().figure_
     description = f"Share of items each gets wrong, with 95 % interval: {told}."

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 from twoheads.evaluation import Comparison, compare
-from twoheads.report.displays.style import COLOUR, GRID, MARKER, NAME, new_axes, styled
+from twoheads.report.displays.style import COLOUR, GRID, MARKER, name_of, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ class ComparisonDisplay:
     Parameters
     ----------
     errors : mapping of str to mapping
-        For "human", "model" and "combination" (those there are): ``value``, ``low`` and ``high``.
+        For "human", "crowd", "model" and "combination" (those there are): ``value``, ``low`` and ``high``.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ComparisonDisplay:
     @classmethod
     def from_comparison(cls, comparison: Comparison) -> Self:
         """Take the errors of a `Comparison`."""
-        members = {name: getattr(comparison, name) for name in ("human", "model", "combination")}
+        members = {name: getattr(comparison, name) for name in ("human", "crowd", "model", "combination")}
         return cls({name: asdict(member.error) for name, member in members.items() if member is not None})
 
     @classmethod
@@ -54,7 +54,8 @@ class ComparisonDisplay:
                 low, high = (value if error[end] is None else 100 * (error[end] or 0.0) for end in ("low", "high"))
                 ax.plot([low, high], [place, place], color=COLOUR[name], linewidth=7, alpha=0.3, solid_capstyle="butt")
                 ax.plot([value], [place], marker=MARKER[name], color=COLOUR[name], markersize=8, linestyle="none")
-            ax.set_yticks(range(len(self.errors)), [NAME[name] for name in reversed(self.errors)])
+            names = [name_of(name, crowd="crowd" in self.errors) for name in reversed(self.errors)]
+            ax.set_yticks(range(len(self.errors)), names)
             ax.set_ylim(-0.6, len(self.errors) - 0.4)
             ax.set_xlim(left=0)
             ax.set_xlabel("error, % of items (less is better)")

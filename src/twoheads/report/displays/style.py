@@ -12,16 +12,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Colours of Okabe and Ito (2008), safe for colour-blind readers.
-COLOUR = {"human": "#d55e00", "model": "#0072b2", "calibrated_model": "#0072b2", "combination": "#009e73"}
-MARKER = {"human": "o", "model": "s", "calibrated_model": "D", "combination": "^"}
+COLOUR = {
+    "human": "#d55e00",
+    "crowd": "#d55e00",
+    "model": "#0072b2",
+    "calibrated_model": "#0072b2",
+    "combination": "#009e73",
+}
+MARKER = {"human": "o", "crowd": "X", "model": "s", "calibrated_model": "D", "combination": "^"}
 LINE = {"human": "--", "model": ":", "calibrated_model": "-.", "combination": "-"}
 INK, MUTED, GRID = "#1b1d1f", "#60656b", "#d8dadd"
 NAME = {
     "human": "human",
+    "crowd": "people, combined",
     "model": "model",
     "calibrated_model": "model, calibrated",
     "combination": "combination",
 }
+
+
+def name_of(member: str, *, crowd: bool) -> str:
+    """What a member is called; the human of several people, who are also combined, is their majority."""
+    return "people, majority" if crowd and member == "human" else NAME[member]
 
 
 def need_matplotlib() -> Any:
