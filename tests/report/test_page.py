@@ -166,7 +166,7 @@ def test_several_people_are_told_as_majority_and_combined():
     team = th.recommended().fit(seen, truth)
     found = summary(team, seen, truth, fitted_on_same=True, n_bootstrap=20)
     html = page(found)
-    error = f"{100 * found['comparison']['crowd']['error']['value']:.1f} %"
+    error = f"{100 * found['comparison']['crowd']['error']['value']:.1f}\u00a0%"
     card = html[html.index("people, combined</dt>") :][:120]
     assert error in card
     assert "people, majority" in html
