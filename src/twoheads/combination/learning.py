@@ -153,10 +153,10 @@ def _fit_labelled(
 def _block_items(n_people: int, n_classes: int) -> int:
     """How many items a block of EM should have at least.
 
-    Each adds counts of every person: blocks of fewer numbers than those spend their time adding. None is to be eight
-    times as large as blocks are.
+    Each adds counts of every person and of all together: blocks of fewer numbers than those spend their time adding.
+    None is to be eight times as large as blocks are.
     """
-    return max(64, min(n_people * n_classes, 8 * BLOCK_NUMBERS // n_classes))
+    return max(64, min((n_people + 1) * n_classes, 8 * BLOCK_NUMBERS // n_classes))
 
 
 def _fit_unlabelled(team: ProbabilityLabelCombiner, items: AnyItems, answering: Answering) -> None:
