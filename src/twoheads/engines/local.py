@@ -49,12 +49,13 @@ _keep_freed_memory()
 
 
 def block_slices(n_items: int, n_classes: int, least: int = 64) -> list[slice]:
-    """Consecutive slices that cover ``range(n_items)``, of about ``BLOCK_NUMBERS`` numbers each.
+    """Consecutive slices that cover ``range(n_items)``, of about ``BLOCK_NUMBERS`` numbers each at the most.
 
-    They have ``least`` items at least; and as many as there are classes, within reason: each block comes with a table
-    of classes by classes, which should not cost more than the block.
+    They may have ``least`` items, and as many as there are classes, within reason: each block comes with a table of
+    classes by classes, which should not cost more than the block. They are alike in size: no thread waits for another.
     """
-    size = max(least, BLOCK_NUMBERS // n_classes, min(n_classes, 8 * BLOCK_NUMBERS // n_classes))
+    most = max(least, BLOCK_NUMBERS // n_classes, min(n_classes, 8 * BLOCK_NUMBERS // n_classes))
+    size = -(-n_items // max(1, -(-n_items // most))) or 1
     return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
 
 
