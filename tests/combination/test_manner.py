@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import twoheads as th
@@ -69,6 +70,15 @@ def test_unsure_tells_of_classes_that_make_people_unsure(labels):
     nobody = replace(seen, unsure=None)
     silent = th.recommended().fit(nobody, problem.truth if labels == "all" else None)
     assert log_loss(team, seen, problem.truth) < log_loss(silent, nobody, problem.truth)
+
+
+def test_an_item_that_has_but_unsure_is_predicted_alone_as_among_others():
+    rows = [(1, "a", "cat"), (1, "b", "dog"), (2, "a", "dog"), (2, "b", "dog"), (3, "a", "unsure")]
+    answers = pd.DataFrame(rows, columns=["item", "annotator", "answer"])
+    model = pd.DataFrame({"item": [1, 2, 3], "p_cat": [0.7, 0.2, 0.5], "p_dog": [0.3, 0.8, 0.5]})
+    seen = Observations.from_answers(answers, model)
+    team = th.recommended().fit(seen, ["cat", "dog", "dog"])
+    np.testing.assert_allclose(team.predict_proba(seen[[2]]), team.predict_proba(seen)[[2]], atol=1e-12)
 
 
 def test_an_answer_without_confidence_among_answers_with_it():

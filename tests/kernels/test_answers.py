@@ -125,3 +125,10 @@ def test_sums_over_the_answers_of_each_item(answers, matrix):
     item = np.repeat(np.arange(4), matrix.sum(axis=1))
     expected = np.array([[row[item == at].sum() for at in range(4)] for row in rows])
     assert sum_by_item(answers, rows).tolist() == expected.tolist()
+
+
+def test_sums_of_no_answers_are_zeros_that_can_be_added_to():
+    for nobody in (Answers(np.empty(0, np.intp), np.array([0, 0, 0])), Answers(np.full(2, MISSING))):
+        total = sum_by_item(nobody, np.empty((3, 0)))
+        total += 0.5
+        assert total.tolist() == [[0.5, 0.5]] * 3

@@ -285,4 +285,5 @@ def sum_by_item(answers: Answers, rows: Floats) -> Floats:
         per_item[:, answers.column != MISSING] = rows
         return per_item
     item = np.repeat(np.arange(len(answers)), answers.per_item())
-    return np.stack([np.bincount(item, row, len(answers)) for row in rows])
+    # Of no answers at all, bincount makes integers.
+    return np.stack([np.bincount(item, row, len(answers)) for row in rows]).astype(np.float64, copy=False)
