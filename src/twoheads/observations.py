@@ -190,8 +190,7 @@ class Observations:
     def _checked(cls, parts: Parts, model_scale: str) -> Self:
         check_scale(model_scale)
         classes, n_items = parts.classes, len(parts.answers)
-        if n_items == 0:
-            raise InvalidObservations("X must have at least one row; it has none. Give one row per item.")
+        _check_some(n_items)
         if len(classes) < 2:
             only = f"there is 1 class, {str(classes[0])!r}" if len(classes) else "there is none"
             raise InvalidObservations(
@@ -446,6 +445,7 @@ def _one_model(seen: Observations) -> Observations:
 
 def _known(seen: Observations, y: Any, classes: NDArray[Any] | None) -> Observations:
     """Observations with the classes a fitted estimator knows, or else with class labels in the type of ``y``."""
+    _check_some(len(seen))
     if classes is not None:
         return seen.aligned(classes)
     labels = None if y is None else as_column(y)
@@ -453,6 +453,11 @@ def _known(seen: Observations, y: Any, classes: NDArray[Any] | None) -> Observat
         return seen
     typed = typed_classes([label_text(name) for name in seen.classes.tolist()], labels)
     return seen if typed.dtype.kind in ("U", seen.classes.dtype.kind) else replace(seen, classes=typed)
+
+
+def _check_some(n_items: int) -> None:
+    if n_items == 0:
+        raise InvalidObservations("X must have at least one row; it has none. Give one row per item.")
 
 
 def _soft_targets(y: Any, seen: Observations) -> Floats:

@@ -9,6 +9,7 @@ from operator import add
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import twoheads as th
 from strategies import simulate, softmax
@@ -229,3 +230,41 @@ def test_mistakes_are_told():
     rows = np.column_stack([four.human, four.model])
     with pytest.raises(InvalidParameter, match=r"^ReleasedEM cannot learn on from more items"):
         th.paper_2021("P+L-EM").fit(rows).partial_fit(rows)
+
+
+@pytest.mark.parametrize("make", TEAMS.values(), ids=TEAMS)
+def test_no_items_are_told_and_the_team_is_as_it_was(make):
+    seen, truth = crowd(60)
+    team = make().fit(seen, truth)
+    before, expected = set(vars(team)), team.predict_proba(seen)
+    for nothing in (seen[:0], np.empty((0, 4))):
+        with pytest.raises(InvalidObservations, match=r"^X must have at least one row; it has none\."):
+            team.partial_fit(nothing, truth[:0])
+    assert set(vars(team)) == before
+    np.testing.assert_array_equal(team.predict_proba(seen), expected)
+
+
+def test_a_failure_leaves_the_team_as_it_was(tmp_path):
+    seen, truth = crowd(120, labels=0.5)
+    later = replace(seen, annotators=tuple(f"new {name}" for name in seen.annotators))
+
+    def saved():
+        team.save(tmp_path / "team.json")
+        return (tmp_path / "team.json").read_text()
+
+    team = th.recommended().fit(seen, truth)
+    team.set_params(class_prior="no such prior")
+    before = saved()
+    with pytest.raises(InvalidParameter, match=r"^class_prior must be"):  # before anything is learnt
+        team.partial_fit(later, truth)
+    assert saved() == before
+    team.set_params(class_prior="model", max_iter=1)
+    before = saved()
+    with pytest.raises(ConvergenceWarning):  # an error here; most is learnt by then
+        team.partial_fit(later, truth)
+    assert saved() == before
+    team = th.recommended().set_params(max_iter=1)
+    with pytest.raises(ConvergenceWarning):
+        team.partial_fit(seen)
+    with pytest.raises(NotFittedError):
+        team.predict(seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -185,6 +186,7 @@ class ProbabilityLabelCombiner(Combiner):
         Counts are exactly those of `fit` on all items, and the model's temperature is to 1e-6. What is no sum over
         items (the correction for dependence, and whatever items without truth say) comes from a bounded sample of all
         items seen: 2,000 with truth and 2,000 without, fewer with more than 50 classes.
+        Should it fail, the team stays as it was.
 
         Parameters
         ----------
@@ -202,17 +204,19 @@ class ProbabilityLabelCombiner(Combiner):
         before: Memory | None = getattr(self, "memory_", None)
         known = self.classes_ if before is not None else None if classes is None else np.asarray(classes)
         items = labelled(X, y, sample_weight, self.model_scale, known)
+        team = copy(self)  # should learning fail, this one stays as it is
         if before is None:
-            self._learn_about(items.seen)
-            learn(self, items)
-            return self
-        if isinstance(items, Labelled):
-            items = replace(items, seen=items.seen.with_models(self.models_))
-        self._check_same("X", items.seen.classes, items.seen.models or self.models_)
-        new = [name for name in items.seen.annotators if name not in set(self.annotators_)]
-        self.annotators_ = (*self.annotators_, *new)
-        self.has_model_ |= bool(items.seen.model_proba)
-        learn(self, items, before.faded(forget) if forget else before)
+            team._learn_about(items.seen)
+            learn(team, items)
+        else:
+            if isinstance(items, Labelled):
+                items = replace(items, seen=items.seen.with_models(self.models_))
+            self._check_same("X", items.seen.classes, items.seen.models or self.models_)
+            new = [name for name in items.seen.annotators if name not in set(self.annotators_)]
+            team.annotators_ = (*self.annotators_, *new)
+            team.has_model_ |= bool(items.seen.model_proba)
+            learn(team, items, before.faded(forget) if forget else before)
+        self.__dict__ = team.__dict__
         return self
 
     def merge(self, *others: Self) -> Self:
