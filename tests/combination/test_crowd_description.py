@@ -72,11 +72,17 @@ PEOPLE = {
         ({"confidence": {"right": [0.6, None]}}, []),
         (
             {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
-            ["“Unsure” was said 1,369 times, about as often whatever is true: it hardly tells."],
+            [
+                "“Unsure” was said 1,369 times on items that could be judged, about as often "
+                "whatever is true: it hardly tells."
+            ],
         ),
         (
             {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}}},
-            ["“Unsure” was said 69 times: 2.1 times as readily where 'dog' is true as where 'cat' is."],
+            [
+                "“Unsure” was said 69 times on items that could be judged: 2.1 times "
+                "as readily where 'dog' is true as where 'cat' is."
+            ],
         ),
         (
             {"models": {"vgg": 0.77, "alex": 0.23}},

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import twoheads as th
-from strategies import simulate
-from twoheads.kernels.answers import Answers
+from strategies import simulate, softmax
+from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations
 
@@ -70,6 +70,59 @@ def test_unsure_tells_of_classes_that_make_people_unsure(labels):
     nobody = replace(seen, unsure=None)
     silent = th.recommended().fit(nobody, problem.truth if labels == "all" else None)
     assert log_loss(team, seen, problem.truth) < log_loss(silent, nobody, problem.truth)
+
+
+def unsure_crowd(rates, seed, with_model=0.0, n_items=2000):
+    """Answers of one to four people each, "unsure" at the rate of the true class; 4 % of the items have nothing else.
+
+    Classes are as common as 35 % to 5 %; a model has seen some of the items.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, n_items, p=[0.35, 0.25, 0.2, 0.15, 0.05])
+    item = np.repeat(np.arange(n_items), rng.integers(1, 5, n_items))
+    person = (rng.integers(30, size=n_items)[item] + np.arange(len(item))) % 30
+    right = rng.random(len(item)) < rng.uniform(0.6, 0.95, 30)[person]
+    label = np.where(right, truth[item], (truth[item] + rng.integers(1, 5, len(item))) % 5)
+    unsure = (rng.random(n_items) < 0.04)[item] | (rng.random(len(item)) < np.asarray(rates)[truth[item]])
+    model = softmax(rng.normal(size=(n_items, 5)) + 2.0 * np.eye(5)[truth])
+    model[rng.random(n_items) >= with_model] = np.nan
+    seen = Observations(
+        np.arange(5),
+        (model,) if with_model else (),
+        pack_answers(item[~unsure], (person * 5 + label)[~unsure], n_items),
+        tuple(f"person {at:02}" for at in range(30)),
+        np.arange(n_items),
+        ("model",) if with_model else (),
+        unsure=pack_answers(item[unsure], person[unsure], n_items),
+    )
+    return seen, truth
+
+
+@pytest.mark.parametrize("labels", [0, 100])
+@pytest.mark.parametrize("with_model", [0.0, 0.5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_unsure_that_tells_nothing_is_not_taken_to_tell_where_nothing_else_is_known(labels, with_model, seed):
+    seen, truth = unsure_crowd([0.1] * 5, seed, with_model)
+    team = th.recommended().fit(seen, np.where(np.arange(len(truth)) < labels, truth, MISSING))
+    given = team.manner_.unsure_given_true_
+    assert given.max() / given.min() < 2.0
+    dark = (seen.answers.per_item() == 0) & ~seen.has_model()
+    assert dark.sum() > 50
+    assert team.predict_proba(seen)[dark].max(axis=1).mean() < 0.45  # every class is as likely before: 0.2
+
+
+def test_items_of_which_nobody_said_more_than_unsure_teach_nothing_of_people():
+    seen, _ = unsure_crowd([0.1, 0.1, 0.1, 0.1, 0.3], 2)
+    dark = seen.answers.per_item() == 0
+    all_items, others = th.recommended().fit(seen), th.recommended().fit(seen.take(np.flatnonzero(~dark)))
+    np.testing.assert_allclose(all_items.manner_.unsure_given_true_, others.manner_.unsure_given_true_, rtol=0.02)
+    np.testing.assert_allclose(all_items.confusion_.human_given_true_, others.confusion_.human_given_true_, atol=0.01)
+
+
+def test_unsure_of_a_class_is_learnt_from_the_answers_of_others():
+    rates = np.array([0.3, 0.05, 0.05, 0.05, 0.05])
+    seen, _ = unsure_crowd(rates, 3)
+    np.testing.assert_allclose(th.recommended().fit(seen).manner_.unsure_given_true_, rates, atol=0.1)
 
 
 def test_an_item_that_has_but_unsure_is_predicted_alone_as_among_others():

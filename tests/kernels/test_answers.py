@@ -53,6 +53,12 @@ def test_items_in_any_order(answers, matrix, items):
 
 
 @BOTH
+def test_items_without_their_answers(answers, matrix):
+    items = np.array([True, True, False, False])
+    assert written_out(answers.without(items)).tolist() == np.where(items[:, None], 0, matrix).tolist()
+
+
+@BOTH
 def test_log_likelihood_is_the_product_with_the_table(answers, matrix):
     np.testing.assert_allclose(answer_log_likelihood(answers, TABLE), (matrix @ TABLE).T, rtol=1e-14)
 

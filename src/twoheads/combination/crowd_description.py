@@ -131,7 +131,7 @@ def _unsure_words(unsure: dict[str, Any]) -> str:
     given = unsure["given_true"]
     most, least = max(given, key=given.__getitem__), min(given, key=given.__getitem__)
     times = given[most] / given[least]
-    said = f"“Unsure” was said {unsure['said']:,.0f} times"
+    said = f"“Unsure” was said {unsure['said']:,.0f} times on items that could be judged"
     if times < TELLING:
         return f"{said}, about as often whatever is true: it hardly tells."
     return f"{said}: {times:.1f} times as readily where {most!r} is true as where {least!r} is."

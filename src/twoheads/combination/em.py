@@ -59,10 +59,11 @@ def expectation_maximisation(
     With ``hold_calibrator`` it stays as it is. Several answers on an item count for less by the design effect of
     ``correlation``; at 0 this is Dawid and Skene's. Items that no model has seen have the prior ``log_prior``, which is
     learnt from all items if ``learn_prior``.
+    "Unsure" counts only on items of whose truth something else tells: the truth, a model, or an answer.
     """
     if isinstance(blocks, Passing):  # gone through so often that keeping them pays
         blocks = list(blocks)
-    parts = mapped(lambda block: replace(block, weight=_weight(block, unlabelled_weight)), blocks)
+    parts = mapped(lambda block: replace(_telling(block), weight=_weight(block, unlabelled_weight)), blocks)
     (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
     enough = tol * max(float(total_weight), 1.0)
     one_pass = _pass_by_sums if calibrator.learns_from_sums or hold_calibrator else _pass_by_refit
@@ -241,6 +242,17 @@ def _pass_by_refit_anew(parts: Sequence[Block], people: People, calibrator: Cali
 
 def _unweighted(share: Floats, weight: Floats | None) -> Floats:
     return share if weight is None else np.divide(share, weight, out=np.zeros_like(share), where=weight > 0)
+
+
+def _telling(block: Block) -> Block:
+    """The block without "unsure" where nothing else tells of the truth: it would teach but what it is taken to mean."""
+    if block.unsure is None or block.no_model is None:
+        return block
+    assert block.answers is not None
+    dark = block.no_model & (block.answers.per_item() == 0)
+    if block.true_label is not None:
+        dark &= block.true_label == MISSING
+    return replace(block, unsure=block.unsure.without(dark)) if dark.any() else block
 
 
 def _weight(block: Block, unlabelled_weight: float) -> Floats | None:

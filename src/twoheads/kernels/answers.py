@@ -48,6 +48,14 @@ class Answers:
         shift = np.repeat(self.start[items] - start[:-1], length)
         return Answers(self.column[np.arange(start[-1]) + shift], start)
 
+    def without(self, items: NDArray[np.bool_]) -> Answers:
+        """The same items, those of a mask without any answer."""
+        if self.start is None:
+            return Answers(np.where(items, MISSING, self.column))
+        per_item = self.per_item()
+        start = np.concatenate([[0], np.cumsum(np.where(items, 0, per_item))])
+        return Answers(self.column[np.repeat(~items, per_item)], start)
+
     def per_item(self) -> Codes:
         """How many answers each item has, (n_items,)."""
         return (self.column != MISSING).astype(np.intp) if self.start is None else np.diff(self.start)
