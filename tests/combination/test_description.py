@@ -27,6 +27,7 @@ FACTS = {
     "record": {
         "n": 300.0,
         "answered": 300.0,
+        "modelled": 300.0,
         "errors": 6.0,
         "human_errors": 24.0,
         "model_errors": 36.0,
@@ -52,7 +53,14 @@ def test_many_labels():
 
 
 def test_few_labels():
-    record = FACTS["record"] | {"n": 12.0, "answered": 12.0, "errors": 1.0, "human_errors": 2.0, "model_errors": 3.0}
+    record = FACTS["record"] | {
+        "n": 12.0,
+        "answered": 12.0,
+        "modelled": 12.0,
+        "errors": 1.0,
+        "human_errors": 2.0,
+        "model_errors": 3.0,
+    }
     few = FACTS | {
         "labelled": 12,
         "unlabelled": 0,
@@ -125,7 +133,14 @@ def test_no_labels():
         ),
         ({"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}}, "On 20,000 of these items, each judged"),
         ({"record": FACTS["record"] | {"chance_best": 0.004}}, "the better of the two is less than 1 %."),
-        ({"record": FACTS["record"] | {"answered": 0.0}}, "the combination errs on 2.0 %, the model on 12.0 %;"),
+        (
+            {"record": FACTS["record"] | {"answered": 0.0}},
+            "the combination errs on 2.0 %, the model on 12.0 %; the chance that it errs less than the model is",
+        ),
+        (
+            {"record": FACTS["record"] | {"modelled": 0.0}},
+            "the combination errs on 2.0 %, people on 8.0 %; the chance that it errs less than people is",
+        ),
         ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, each judged without itself"),
     ],
 )

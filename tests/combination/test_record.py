@@ -57,10 +57,21 @@ def test_blocks_and_weights_sum():
 
 
 def test_the_chance_to_be_best_is_that_of_the_harder_partner():
-    found = Record(over_human=(7, 2), over_model=(20, 1))
+    both = {"answered": 40.0, "modelled": 40.0}
+    found = Record(over_human=(7, 2), over_model=(20, 1), **both)
     assert found.chance_best == pytest.approx(beta.sf(0.5, 8, 3))
-    assert Record(over_human=(7, 2), over_model=(1, 3)).chance_best == pytest.approx(beta.sf(0.5, 2, 4))
+    assert Record(over_human=(7, 2), over_model=(1, 3), **both).chance_best == pytest.approx(beta.sf(0.5, 2, 4))
+    assert Record(over_human=(7, 2), answered=40.0).chance_best == pytest.approx(beta.sf(0.5, 8, 3))
     assert Record().chance_best == 0.5
+
+
+def test_a_model_is_not_blamed_for_what_it_has_not_seen():
+    unseen = np.array([True, False, False, False, True])
+    block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
+    found, whole = record_of([block], lambda part: (COMBINED, PLAIN, HUMAN)), record()
+    wrong = MODEL.argmax(axis=0) != TRUTH
+    assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
+    assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)
 
 
 def test_the_guard_sides_with_the_partner_that_was_right_more_often():

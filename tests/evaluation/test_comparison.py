@@ -105,7 +105,7 @@ def test_unknown_truth_is_left_out_and_counted_and_the_human_judged_where_asked(
     assert found.notes() == [
         "3 items with known truth can tell little: the intervals are wide.",
         "1 item of unknown truth was left out.",
-        "Nobody was asked about 1 item: the human is judged on the others.",
+        "Nobody gave a label for 1 item: the human is judged on the others.",
     ]
 
 

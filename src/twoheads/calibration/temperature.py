@@ -95,6 +95,11 @@ class TemperatureScaling(Calibrator):
         self._set(0.0 if self.estimate == "likelihood" else self.log_temperature_mean)
         return self
 
+    def hold(self, log_temperature: float) -> Self:
+        """Take a temperature that was learnt elsewhere; how surely is not told."""
+        self._set(log_temperature)
+        return self
+
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Learn from blocks: the log-likelihood at fixed temperatures tells all that is to be known."""
         if self._is_held() or not blocks:

@@ -167,11 +167,16 @@ def _record(record: dict[str, Any], labelled: int) -> list[str]:
     if not n > 0:
         return []
     which = "this item" if n == 1 else f"these {_items(n)}" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
-    people = f"people on {percent(record['human_errors'] / record['answered'], 1)} and " if record["answered"] else ""
+    partners = {
+        name: percent(record[f"{key}_errors"] / record[spoke], 1)
+        for name, key, spoke in (("people", "human", "answered"), ("the model", "model", "modelled"))
+        if record[spoke]
+    }
+    others = " and ".join(f"{name} on {share}" for name, share in partners.items())
+    better = "the better of the two" if len(partners) > 1 else next(iter(partners), "either")
     said = [
         f"On {which}, each judged without itself, the combination errs on {percent(record['errors'] / n, 1)}, "
-        f"{people}the model on {percent(record['model_errors'] / n, 1)}; the chance that it errs less than the better "
-        f"of the two is {_chance(record['chance_best'])}."
+        f"{others}; the chance that it errs less than {better} is {_chance(record['chance_best'])}."
     ]
     verdict = _verdict(record)
     if verdict is not None:

@@ -162,7 +162,7 @@ def _block_items(n_people: int, n_classes: int) -> int:
 def _fit_unlabelled(team: ProbabilityLabelCombiner, items: AnyItems, answering: Answering) -> None:
     """Learn the parts by EM; where people tell each other's worth, the model's temperature too."""
     n_people, n_classes = len(team.annotators_), len(team.classes_)
-    blocks, calibrator = items.blocks(least=_block_items(n_people, n_classes)), team.calibrator_
+    blocks = items.blocks(least=_block_items(n_people, n_classes))
     correlation = 0.0 if team.dependence_ is None else EM_CORRELATION
     if not team.n_labelled_:
         if answering.several_on_average and not items.seen.model_proba:
@@ -171,13 +171,13 @@ def _fit_unlabelled(team: ProbabilityLabelCombiner, items: AnyItems, answering: 
             team.confusion_.start(n_people, n_classes)
         team.calibrator_.start(blocks, n_classes)
         if team.dependence_ is not None and not answering.several_on_average:
-            calibrator = _start_dependence(team, team.dependence_, items)
+            _start_dependence(team, team.dependence_, items)
     elif (team.confusion_.human_given_true_ == 0).any():  # EM can never leave a zero
         team.confusion_.start(n_people, n_classes)
     progress = expectation_maximisation(
         blocks,
         team.confusion_,
-        calibrator,
+        team.calibrator_,
         team.manner_,
         n_annotators=n_people,
         unlabelled_weight=team.unlabelled_weight if team.n_labelled_ else 1.0,
@@ -193,17 +193,15 @@ def _fit_unlabelled(team: ProbabilityLabelCombiner, items: AnyItems, answering: 
         team.dependence_.start(log_temperature_prior=_learnt_log_temperature(team, HELD_SD), n_classes=n_classes)
 
 
-def _start_dependence(team: ProbabilityLabelCombiner, dependence: Dependence, items: AnyItems) -> Calibrator:
-    """Learn of the model's temperature from items without any truth; returns what EM is to hold."""
-    n_classes = len(team.classes_)
+def _start_dependence(team: ProbabilityLabelCombiner, dependence: Dependence, items: AnyItems) -> None:
+    """Learn of the model's temperature from items without any truth; the calibrator is to hold it during EM."""
     dependence.start(
-        log_temperature_prior=_log_temperature_prior(team), n_classes=n_classes, agreement=_agreement(team, items)
+        log_temperature_prior=_log_temperature_prior(team),
+        n_classes=len(team.classes_),
+        agreement=_agreement(team, items),
     )
-    if not isinstance(team.calibrator_, TemperatureScaling):
-        return team.calibrator_
-    return TemperatureScaling(log_temperature_mean=dependence.mean_log_temperature(), log_temperature_sd=0).start(
-        [], n_classes
-    )
+    if isinstance(team.calibrator_, TemperatureScaling):
+        team.calibrator_.hold(dependence.mean_log_temperature())
 
 
 def _agreement(team: ProbabilityLabelCombiner, items: AnyItems) -> Callable[[Floats], Floats] | None:

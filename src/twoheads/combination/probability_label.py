@@ -320,17 +320,11 @@ class ProbabilityLabelCombiner(Combiner):
         proba = dependence.proba(self._model_side(block), given, block.answers)
         unasked, unseen = block.one_sided(has_model=self.has_model_)
         if len(unasked):
-            proba[:, unasked] = dependence.model_proba(self._calibrated_alone(block.log_proba[:, unasked]))
+            proba[:, unasked] = dependence.model_proba(self.calibrator_.calibrate(block.log_proba[:, unasked]))
         if len(unseen):
             prior = self._with_prior(block, np.zeros_like(given))[:, unseen]
             proba[:, unseen] = dependence.people_proba(prior, given[:, unseen], block.answers.take(unseen))
         return proba
-
-    def _calibrated_alone(self, log_proba: Floats) -> Floats:
-        """The model's log-probabilities, calibrated for use without people."""
-        if self.dependence_ is not None and not self.n_labelled_ and isinstance(self.calibrator_, TemperatureScaling):
-            return tempered(log_proba, self.dependence_.mean_log_temperature())
-        return self.calibrator_.calibrate(log_proba)
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""

@@ -27,7 +27,7 @@ class Record(BaseEstimator):
     human_only, model_only     how many only the human got right, and only the model
     log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
     log_loss_gain_se           standard error of their difference
-    answered                   weight of the items that somebody answered
+    answered, modelled         weight of the items that somebody answered, and that a model has seen
     """
 
     n: float = 0.0
@@ -42,6 +42,7 @@ class Record(BaseEstimator):
     plain_log_loss: float = 0.0
     log_loss_gain_se: float = 0.0
     answered: float = 0.0
+    modelled: float = 0.0
 
     @property
     def chance_best(self) -> float:
@@ -50,7 +51,8 @@ class Record(BaseEstimator):
         Of the items that only one of two gets right, a share theta goes to the combination; theta has a uniform
         prior, and the chance is P(theta > 1/2), the smaller one of the two partners'.
         """
-        return min(_chance_better(*self.over_human), _chance_better(*self.over_model))
+        partners = (self.over_human, self.answered), (self.over_model, self.modelled)
+        return min((_chance_better(*counts) for counts, spoke in partners if spoke), default=0.5)
 
     def guard(self) -> Guard:
         """Whom to side with where the combination hesitates."""
@@ -74,24 +76,25 @@ def record_of(blocks: Sequence[Block], judged: Callable[[Block], tuple[Floats, F
         truth, item = block.true_label, np.arange(block.n_items)
         right = combined.argmax(axis=0) == truth
         human_right = human == truth
-        model_right = block.log_proba.argmax(axis=0) == truth
-        asked = human != MISSING
+        asked, seen = human != MISSING, np.ones(len(truth), dtype=bool) if block.no_model is None else ~block.no_model
+        model_right = seen & (block.log_proba.argmax(axis=0) == truth)
         loss, plain_loss = (-np.log(np.maximum(each[truth, item], 1e-300)) for each in (combined, plain))
         counts = (
             np.ones(len(truth)),
             asked & ~human_right,
-            ~model_right,
+            seen & ~model_right,
             ~right,
             right & ~human_right & asked,
             human_right & ~right,
-            right & ~model_right,
+            right & ~model_right & seen,
             model_right & ~right,
-            human_right & ~model_right,
+            human_right & ~model_right & seen,
             model_right & ~human_right & asked,
             loss,
             plain_loss,
             (plain_loss - loss) ** 2,
             asked,
+            seen,
         )
         return tuple(block.weighted_sum(count.astype(np.float64)) for count in counts)
 
@@ -111,4 +114,5 @@ def record_of(blocks: Sequence[Block], judged: Callable[[Block], tuple[Floats, F
         plain_log_loss=plain_loss,
         log_loss_gain_se=float(np.sqrt(variance / max(n, 1.0))),
         answered=rest[9],
+        modelled=rest[10],
     )

@@ -94,7 +94,7 @@ def notes(how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_mo
     if n_unknown:
         said.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
     if n_not_asked:
-        said.append(f"Nobody was asked about {count(n_not_asked, 'item')}: the human is judged on the others.")
+        said.append(f"Nobody gave a label for {count(n_not_asked, 'item')}: the human is judged on the others.")
     if n_without_model == n_items:
         said.append("No model has seen these items: people's answers alone are combined.")
     elif n_without_model:

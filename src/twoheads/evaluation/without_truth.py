@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.evaluation.bootstrap import Score, mean_score, resampling, share_score
-from twoheads.evaluation.headline import count, interval, percent
+from twoheads.evaluation.headline import count, percent
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.kernels.arrays import MISSING
@@ -46,12 +46,12 @@ class WithoutTruth:
         if self.n_items == 1:
             start = "No truth is known for this item, so nobody's error can be measured"
         team = self.combination_accuracy
-        known = interval(team.low, team.high, self.n_items)
-        estimate = f"the team estimates itself right on {percent(team.value, self.n_items)}{' ' * bool(known)}{known}"
+        estimate = f"the team estimates itself right on {percent(team.value, self.n_items)}"
         if self.agreement is None or self.n_items == 1:
             return f"{start}; if its assumptions hold, {estimate}."
+        which = "them" if self.n_both == self.n_items else f"the {self.n_both:,} that both judged"
         return (
-            f"{start}; human and model agree on {percent(self.agreement.value, self.n_both)} of them, "
+            f"{start}; human and model agree on {percent(self.agreement.value, self.n_both)} of {which}, "
             f"and if its assumptions hold {estimate}."
         )
 
@@ -65,7 +65,8 @@ class WithoutTruth:
         if self.at_least_one_wrong is not None and self.n_both > 1:
             said.insert(
                 0,
-                f"Measured: on {percent(self.at_least_one_wrong, self.n_both)} of the items human and model disagree, "
+                f"Measured: on {percent(self.at_least_one_wrong, self.n_both)} of the {self.n_both:,} items that both "
+                "judged, human and model disagree, "
                 "and there at least one of them is wrong.",
             )
         return said

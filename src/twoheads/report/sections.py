@@ -88,7 +88,10 @@ def temperature_section(team: Any) -> dict[str, Any]:
     section["example"] = {"says": example, "means": float(cooled)}
     change = f"between two classes, a “95 %” of this model means {_about(cooled)}"
     if getattr(team, "n_labelled_", 1) == 0:
-        section["words"] = f"{said}, assumed, not measured: without truth nothing shows how sure the model may be."
+        section["words"] = (
+            f"{said}, believed, not measured: without truth only people's agreement with the model tells how sure it "
+            "may be."
+        )
     elif low is not None and high is not None and low <= 1 <= high:
         section["words"] = f"{said}, about 1 as far as these labels tell: the model is about as sure as it should be."
     elif temperature > 1.05:
