@@ -181,11 +181,12 @@ class ProbabilityLabelCombiner(Combiner):
         *,
         forget: float = 0.0,
     ) -> Self:
-        """Learn on from more items, as if they had been there all along; the earlier ones are not needed.
+        """Learn on from more items; the earlier ones are not needed.
 
         Counts are exactly those of `fit` on all items, and the model's temperature is to 1e-6. What is no sum over
         items (the correction for dependence, and whatever items without truth say) comes from a bounded sample of all
-        items seen: 2,000 with truth and 2,000 without, fewer with more than 50 classes.
+        items seen: 2,000 with truth and 2,000 without, fewer with more than 50 classes. Levels of confidence are those
+        of the first items that had any. An item that is given again counts twice, also if it had no truth before.
         Should it fail, the team stays as it was.
 
         Parameters
@@ -220,7 +221,7 @@ class ProbabilityLabelCombiner(Combiner):
         return self
 
     def merge(self, *others: Self) -> Self:
-        """One team from this one and others that were fitted on other items, as if on all; none of them changes.
+        """One team from this one and others that were fitted on other items; none of them changes.
 
         What is the same, and what comes from a sample, is as in `partial_fit`.
         """
