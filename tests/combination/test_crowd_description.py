@@ -35,16 +35,17 @@ PEOPLE = {
             {"people": PEOPLE},
             [
                 "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
-                "The most reliable is ann (88 %, 82 % to 93 %, from 56 answers), the least bob (49 %, 47 % to 51 %, "
-                "from 1,039 answers).",
+                "The most reliable is ann (88 %, 82 % to 93 %, from 56 judged answers), the least bob (49 %, "
+                "47 % to 51 %, from 1,039 judged answers).",
             ],
         ),
         (
             {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
             [
                 "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
-                "The most reliable of the 7 with enough answers is ann (88 %, 82 % to 93 %, from 56 answers), the "
-                "least bob (49 %, 47 % to 85 %, from 1,039 answers); their answers do not tell the two apart yet.",
+                "The most reliable of the 7 with enough answers is ann (88 %, 82 % to 93 %, from 56 judged answers), "
+                "the least bob (49 %, 47 % to 85 %, from 1,039 judged answers); their answers do not tell the two "
+                "apart yet.",
             ],
         ),
         (
@@ -83,6 +84,10 @@ PEOPLE = {
                 "“Unsure” was said 69 times on items that could be judged: 2.1 times "
                 "as readily where 'dog' is true as where 'cat' is."
             ],
+        ),
+        (
+            {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
+            ["“Unsure” was said 1 time on items that could be judged, about as often whatever is true: it hardly tells."],
         ),
         (
             {"models": {"vgg": 0.77, "alex": 0.23}},
