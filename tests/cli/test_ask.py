@@ -72,6 +72,14 @@ def test_people_whom_the_team_does_not_know_are_named(made, capsys):
     assert "unknown" not in capsys.readouterr().err
 
 
+def test_a_name_with_a_comma_stands_in_quotation_marks(made, capsys):
+    order = ["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "4", "--price", "ann=100"]
+    assert run([*order, "--people", '"o\'brien, pat", ann']) == 0
+    said = capsys.readouterr()
+    assert "--people names 1 person unknown to the team (o'brien, pat):" in said.err
+    assert {row["annotator"] for row in csv.DictReader(io.StringIO(said.out))} == {"o'brien, pat"}
+
+
 def test_asking_is_what_python_says(made, capsys):
     assert run(["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "5", "--people", "bob,new"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -99,6 +107,7 @@ def test_nobody_is_asked_again_and_more_does_not_pay(made, capsys):
         (["--price", "0"], "price must be positive; it is 0."),
         (["--price", "1", "--price", "2"], "--price must say whose it is where there are several; '1' does not."),
         (["--budget", "-1"], "budget must be a number that is not negative; it is -1.0."),
+        (["--people", '"Doe, Ann'], "--people must be names with commas between them; it is '\"Doe, Ann'."),
         (["--people", ","], "people must name at least one person; it names none."),
     ],
 )

@@ -337,6 +337,27 @@ def test_combine_writes_csv_to_stdout(made, capsys):
     assert "300 items combined.\n" in said.err
 
 
+def test_combine_without_anyones_answers_calibrates_the_model_alone(made, capsys):
+    _, proba, _ = write_table(made / "more.csv", n=50, seed=5)
+    lines = [line.split(",") for line in (made / "more.csv").read_text().splitlines()]
+    (made / "model.csv").write_text("\n".join(",".join([line[0], *line[2:5]]) for line in lines) + "\n")
+    assert run(["combine", str(made / "team.json"), "--model", str(made / "model.csv"), "-o", "-"]) == 0
+    said = capsys.readouterr()
+    assert "only the model speaks" in said.err
+    rows = list(csv.DictReader(said.out.splitlines()))
+    nobody = th.Observations.from_arrays(np.full(50, -1), proba.round(9), classes=["cat", "dog", "emu"])
+    expected = th.load(made / "team.json").predict_proba(nobody)
+    written = np.array([[float(row[f"p_{name}"]) for name in ("cat", "dog", "emu")] for row in rows])
+    assert written == pytest.approx(expected, abs=1e-9)
+
+
+def test_one_item_is_not_called_items(made, capsys):
+    lines = (made / "held-out.csv").read_text().splitlines()
+    (made / "one.csv").write_text("\n".join(lines[:2]) + "\n")
+    assert run(["combine", str(made / "team.json"), str(made / "one.csv"), "-o", "-"]) == 0
+    assert "1 item combined.\n" in capsys.readouterr().err
+
+
 def test_a_reader_that_has_seen_enough_is_no_mistake(made):
     twoheads = f"{sys.executable} -c 'from twoheads.cli import main; main()'"
     command = f"{twoheads} combine {made / 'team.json'} {made / 'held-out.csv'} -o - | head -n 1"

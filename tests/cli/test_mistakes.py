@@ -248,3 +248,52 @@ def test_ctrl_c_leaves_nothing_half_written_and_exits_130(team):
     assert process.returncode == 130
     assert "Traceback" not in said
     assert sorted(path.name for path in team.parent.iterdir()) == ["good.csv", "t.csv", "team.json"]
+
+
+ANSWERS = "item,annotator,answer\n1,ann,a\n2,bob,b\n2,ann,a\n3,ann,a\n4,bob,b\n"
+MODEL = "item,p_a,p_b\n1,0.7,0.3\n2,0.4,0.6\n3,0.8,0.2\n4,0.1,0.9\n"
+
+
+def test_judging_needs_a_column_of_answers_and_names_no_option_that_cannot_help(team, capsys):
+    (team.parent / "model.csv").write_text(MODEL)
+    message = mistaken(capsys, ["evaluate", "team.json", "--model", "model.csv"], "blank where nobody was asked")
+    assert "--human" not in message
+
+
+def test_a_team_without_a_model_needs_answers(here, capsys):
+    (here / "answers.csv").write_text(ANSWERS)
+    (here / "model.csv").write_text(MODEL)
+    assert run(["fit", "--answers", "answers.csv"]) == 0
+    capsys.readouterr()
+    mistaken(capsys, ["combine", "team.json", "model.csv", "-o", "v.csv"], "a person's answers", "blank where nobody")
+
+
+@pytest.mark.parametrize("method", ["L+L", "LR"])
+@pytest.mark.parametrize("truth", ["", ",truth"])
+def test_a_method_that_needs_truth_names_the_options(method, truth, here, capsys):
+    rows = [line.rsplit(",", 1)[0] + truth.replace("truth", "") for line in ROWS.splitlines()]
+    (here / "t.csv").write_text("\n".join(["item,human,p_a,p_b" + truth, *rows]) + "\n")
+    message = mistaken(capsys, ["fit", "t.csv", "--method", method], f"--method {method}", "--truth", "--method P+L")
+    assert "ProbabilityLabelCombiner" not in message
+    assert not (here / "team.json").exists()
+
+
+def test_tables_that_cannot_be_cut_are_refused_before_a_cluster_starts(team, capsys, monkeypatch):
+    from twoheads.cli import engines
+
+    def started(scheduler):
+        raise AssertionError("a cluster was started")
+
+    monkeypatch.setattr(engines, "cluster_at", started)
+    (team.parent / "answers.csv").write_text(ANSWERS)
+    (team.parent / "model.csv").write_text(MODEL)
+    separate = ["--answers", "answers.csv", "--model", "model.csv", "--engine", "dask"]
+    mistaken(capsys, ["fit", *separate, "-o", "other.json"], "separate tables", "Parquet")
+    mistaken(capsys, ["combine", "team.json", *separate, "-o", "v"], "separate tables", "Parquet")
+
+
+def test_names_of_classes_may_hold_commas(here, capsys):
+    (here / "answers.csv").write_text('item,annotator,answer\n1,ann,"cat, red"\n2,ann,dog\n3,bob,dog\n')
+    assert run(["fit", "--answers", "answers.csv", "--classes", '"cat, red",dog,emu']) == 0
+    assert th.load(here / "team.json").classes_.tolist() == ["cat, red", "dog", "emu"]
+    mistaken(capsys, ["fit", "--answers", "answers.csv", "--classes", '"cat, red'], "--classes", "quotation marks")

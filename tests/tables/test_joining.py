@@ -37,10 +37,16 @@ def test_by_hand():
     assert table.notes == [
         "1 of 4 items have no model row (first: z); only people speak for them.",
         "1 of 4 items have no answer (first: c); only the model speaks for them.",
+        "1 item has only blank answers and no model row (first: y); it is left out.",
         "1 of 4 rows of truth are of items without a model row or an answer (first: q); they are left out.",
         "the truth is known for 2 of 4 items.",
     ]
     assert (len(table), table.has_truth, table.item_name) == (4, True, "item")
+
+
+def test_items_with_only_blank_answers_are_counted_where_there_is_no_model(tmp_path):
+    (tmp_path / "wide.csv").write_text("item,human_ann,human_bob\na,no,\nx,,NA\nb,yes,no\nc,,\n")
+    assert scan(answers="wide.csv").notes == ["2 items have only blank answers (first: x); they are left out."]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])

@@ -471,6 +471,13 @@ def test_options_that_do_not_fit(tmp_path):
     (tmp_path / "u.csv").write_text("label,p_a,p_b\na,.5,.5\n")
     with pytest.raises(InvalidObservations, match="Did you mean 'label'"):
         scan("u.csv").need_people()
+    (tmp_path / "v.csv").write_text("item,p_a,p_b\n1,.5,.5\n")
+    with pytest.raises(InvalidObservations) as raised:
+        scan("v.csv").need_people()
+    assert str(raised.value) == (
+        "v.csv must have a column of a person's answers, called human or human_<name>; its columns are item, p_a, p_b. "
+        "Add one, blank where nobody was asked."
+    )
 
 
 def test_ids_are_checked_without_reading_the_rest(tmp_path):

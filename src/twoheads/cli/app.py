@@ -13,7 +13,7 @@ import twoheads as th
 from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.asking import note_on_people, people_of, prices_of, say_plan, write_plan
-from twoheads.cli.given import as_at_fit, given_columns, hint_at_truth, say_notes, scan, seed_of, to_judge
+from twoheads.cli.given import as_at_fit, given_columns, hint_at_truth, names_of, say_notes, scan, seed_of, to_judge
 from twoheads.cli.options import (
     Annotator,
     Answers,
@@ -110,12 +110,12 @@ def fit(
 
     columns = given_columns(context)
     if classes is not None:
-        columns["classes"] = [name.strip() for name in classes.split(",")]
+        columns["classes"] = names_of(classes, "--classes")
     may_write(output, table, answers, model, truth)
     engine_is_known(engine, scheduler)
     scanned = scan(table, answers, model, columns)
     team = make_team(method, scanned.model_scale)
-    fingerprint, labelled = fit_team(team, scanned, engine, scheduler)
+    fingerprint, labelled = fit_team(team, scanned, engine, scheduler, method)
     say_notes(scanned)
     if not getattr(team, "n_labelled_", 1) and truth is None and "truth" not in scanned.columns:
         hint_at_truth(scanned)
@@ -158,14 +158,17 @@ def combine(
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
-    With --engine dask the workers of a cluster write a folder of Parquet files.
+    A table without answers is one where nobody was asked. With --engine dask the workers of a cluster write a folder of
+    Parquet files.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     from twoheads.cli.engines import combine_on_cluster, engine_is_known
 
     fitted = read_team(team)
-    scanned = scan(table, answers, model, as_at_fit(fitted, given_columns(context), truth=False), fitted)
+    columns = as_at_fit(fitted, given_columns(context), truth=False)
+    # Without anyone's answers the model speaks alone, if the team has learnt how sure it may be.
+    scanned = scan(table, answers, model, columns, fitted, need_people=not getattr(fitted, "has_model_", True))
     if output is None:
         raise InvalidObservations(
             "Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl), or -o - for CSV to stdout."
@@ -173,7 +176,7 @@ def combine(
     engine_is_known(engine, scheduler)
     if engine == "dask":
         written = combine_on_cluster(fitted, scanned, output, scheduler)
-        say.words(f"{written:,} items combined; the result is in {output}.")
+        say.words(f"{say.number(written, 'item')} combined; the result is in {output}.")
         return
     to_stdout = str(output) == "-"
     if not to_stdout:
@@ -197,7 +200,7 @@ def combine(
         else:
             tables.write(output, batches())
     say_notes(scanned)
-    say.words(f"{written:,} items combined" + ("." if to_stdout else f"; the result is in {output}."))
+    say.words(f"{say.number(written, 'item')} combined" + ("." if to_stdout else f"; the result is in {output}."))
 
 
 @app.command()

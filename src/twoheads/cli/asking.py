@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from twoheads import tables
 from twoheads.cli import say
+from twoheads.cli.given import names_of
 from twoheads.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def people_of(text: str | None) -> list[str] | None:
     """Names from ``A,B,...``; None where none are given."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    return None if text is None else [name for name in names_of(text, "--people") if name]
 
 
 def note_on_people(names: Sequence[str] | None, known: Sequence[str]) -> None:
@@ -25,7 +26,7 @@ def note_on_people(names: Sequence[str] | None, known: Sequence[str]) -> None:
     new = [name for name in names or () if name not in known]
     if new:
         say.words(
-            f"--people names {_number(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
+            f"--people names {say.number(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
             "taken to answer as all together do."
         )
 
@@ -70,12 +71,12 @@ def summary_of(plan: Plan, budget: float) -> list[str]:
     """What is asked, what it is expected to bring, and whether more would pay; one sentence each."""
     if not len(plan):
         why = "no price is within the budget" if plan.next_gain else "no single answer is expected to change a label"
-        return [f"Nothing to ask about {_number(plan.n_items, 'item')}: {why}."]
+        return [f"Nothing to ask about {say.number(plan.n_items, 'item')}: {why}."]
     people = len(set(plan.annotator))
     lines = [
-        f"{_number(len(plan), 'question')} to {_number(people, 'person', 'people')}, for {plan.price.sum():g} of a "
-        f"budget of {budget:g}.",
-        f"Expected accuracy over {_number(plan.n_items, 'item')}: {100 * plan.expected_now:.2f} % now, "
+        f"{say.number(len(plan), 'question')} to {say.number(people, 'person', 'people')}, for {plan.price.sum():g} "
+        f"of a budget of {budget:g}.",
+        f"Expected accuracy over {say.number(plan.n_items, 'item')}: {100 * plan.expected_now:.2f} % now, "
         f"{100 * plan.expected_after:.2f} % with the answers.",
     ]
     if plan.next_gain:
@@ -87,7 +88,3 @@ def say_plan(plan: Plan, budget: float) -> None:
     """Say the summary, to stderr."""
     for line in summary_of(plan, budget):
         say.words(line)
-
-
-def _number(n: int, one: str, many: str | None = None) -> Any:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -17,7 +17,9 @@ from twoheads.combination.base import Combiner
 from twoheads.combination.labelled import is_small
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.local import alone
-from twoheads.errors import InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.kernels.arrays import MISSING
+from twoheads.observations import as_truth
 
 if TYPE_CHECKING:
     from twoheads.engines.dask import Cluster
@@ -43,13 +45,14 @@ def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
         yield cluster
 
 
-def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None) -> tuple[str, Any]:
+def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> tuple[str, Any]:
     """Fit a team; returns the table's fingerprint, and the hashes of its labelled items."""
     with say.passes():
         if not isinstance(team, ProbabilityLabelCombiner):
             if engine == "dask":
                 raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
         elif engine == "dask":
+            scanned.need_pieces()
             with cluster_at(scheduler) as cluster:
                 team.fit(cluster.hold(scanned))
             return remembered(scanned)
@@ -57,6 +60,11 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
             team.fit(scanned)
             return remembered(scanned)
         seen, y = scanned.read()
+        if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, seen) == MISSING).all():
+            raise InvalidObservations(
+                f"--method {method} learns from items whose truth is known; it is known for none of "
+                f"{len(seen):,}. Say where it stands with --truth, or learn without it: --method P+L or recommended."
+            )
         team.fit(seen, y)
     return tables.fingerprint(seen), labelled_hashes(scanned, seen, y)
 
@@ -67,6 +75,7 @@ def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler
         raise InvalidParameter(f"{output} is there already; --engine dask writes a new folder. Name another with -o.")
     if not output.parent.is_dir():
         raise InvalidParameter(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
+    scanned.need_pieces()
     scanned.check_items()
     with cluster_at(scheduler) as cluster:
         spans = cluster.spans(scanned)

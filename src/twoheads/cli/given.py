@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.options import READING
 from twoheads.cli.teams import provenance, read_team
-from twoheads.errors import InvalidObservations
+from twoheads.errors import InvalidObservations, InvalidParameter
 
 if TYPE_CHECKING:
     from twoheads.combination.base import Combiner
@@ -43,6 +44,17 @@ def given_columns(context: typer.Context) -> dict[str, Any]:
     """The options of this call that say which columns are read, and how."""
     found = {name: context.params.get(name) for name in READING}
     return {name: value for name, value in found.items() if value not in (None, [], ())}
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """Names from ``A,B,...``, as a line of CSV: one that holds a comma stands in quotation marks."""
+    try:
+        return [name.strip() for row in csv.reader([text], skipinitialspace=True, strict=True) for name in row]
+    except csv.Error:
+        raise InvalidParameter(
+            f"{option} must be names with commas between them; it is {text!r}. "
+            "Put a name that holds a comma in quotation marks: '\"Doe, Ann\",Bob'."
+        ) from None
 
 
 def to_judge(context: typer.Context) -> tuple[Combiner, tables.Table, th.Observations, Any]:

@@ -213,6 +213,11 @@ class Join:
                 yield (
                     f"{silent:,} of {n_items:,} items have no answer (first: {first}); only the model speaks for them."
                 )
+        blank, first = self._connection.execute(_BLANK).fetchall()[0]
+        if blank:
+            which, those = ("1 item has", "it is") if blank == 1 else (f"{blank:,} items have", "they are")
+            lack = "only blank answers and no model row" if self.model else "only blank answers"
+            yield f"{which} {lack} (first: {first}); {those} left out."
         if n_unsure := self._count("unsure"):
             yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:
@@ -236,6 +241,10 @@ _EXTRA = f"""
         SELECT id, min(row) AS first FROM given JOIN given_codes USING (label) ANTI JOIN items USING (id)
         WHERE code <> {MISSING} GROUP BY id
     )
+"""
+_BLANK = f"""
+    SELECT count(DISTINCT id), first(id ORDER BY row) FROM given JOIN given_codes USING (label)
+    ANTI JOIN items USING (id) ANTI JOIN extra USING (id) WHERE code = {MISSING}
 """
 _PLACED = f"""
     CREATE TABLE placed AS SELECT "at", place * ? + code AS answer{{sure}}

@@ -32,7 +32,7 @@ from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import IdCheck, as_items
 from twoheads.tables.joining import Join
 from twoheads.tables.messages import located, no_class
-from twoheads.tables.roles import Roles, missing
+from twoheads.tables.roles import Roles, listed, missing, nearest
 from twoheads.tables.sources import Source
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.
@@ -139,7 +139,12 @@ class Table:
         if not self.annotators and self._source:
             likely = ("human", "human_label", "label", "answer", "annotation", "rater", "reader")
             what = "a column of a person's answers, called human or human_<name>"
-            raise missing(self.columns, self._source.name, what, "human", likely)
+            if nearest(self.columns, likely):
+                raise missing(self.columns, self._source.name, what, "human", likely)
+            raise InvalidObservations(
+                f"{self._source.name} must have {what}; its columns are {listed(self.columns)}. "
+                "Add one, blank where nobody was asked."
+            )
 
     def check_items(self) -> None:
         """Refuse blank ids and ids that stand twice, as reading them does; reads nothing else."""
@@ -229,12 +234,20 @@ class Table:
 
         They are whole row groups of Parquet files; other tables cannot be cut.
         """
+        return self._cuttable.spans(rows)
+
+    def need_pieces(self) -> None:
+        """Refuse a table that has no `spans`."""
+        assert self._cuttable
+
+    @property
+    def _cuttable(self) -> Source:
         if self._source is None or self._join or not self._source.can_be_cut:
             raise InvalidObservations(
                 f"{self._source.name if self._source else 'the table'} must be one table of Parquet files to be read "
                 "in pieces by several machines; CSV, JSON lines and separate tables are not. Write it as Parquet first."
             )
-        return self._source.spans(rows)
+        return self._source
 
     @property
     def _has_truth_column(self) -> bool:
