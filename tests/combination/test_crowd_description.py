@@ -87,7 +87,10 @@ PEOPLE = {
         ),
         (
             {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
-            ["“Unsure” was said 1 time on items that could be judged, about as often whatever is true: it hardly tells."],
+            [
+                "“Unsure” was said 1 time on items that could be judged, about as often whatever is true: it hardly "
+                "tells."
+            ],
         ),
         (
             {"models": {"vgg": 0.77, "alex": 0.23}},
