@@ -9,7 +9,7 @@ import pytest
 
 import twoheads as th
 from twoheads import tables
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 
 CLASSES = ["cat", "dog", "emu"]
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import twoheads as th
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 from twoheads.cli.teams import METHODS
 
 

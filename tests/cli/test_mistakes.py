@@ -12,7 +12,7 @@ import pytest
 
 import twoheads as th
 from twoheads.cli import app as commands
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 
 HEADER = "item,human,p_a,p_b,truth\n"
 ROWS = "1,a,0.7,0.3,a\n2,b,0.4,0.6,b\n3,a,0.8,0.2,a\n4,b,0.1,0.9,a\n"

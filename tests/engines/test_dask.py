@@ -11,7 +11,7 @@ import pytest
 import twoheads as th
 from combination.test_parted import TEAMS, assert_same, problem
 from twoheads import tables
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 from twoheads.engines.progress import Listener, heard_by
 
 distributed = pytest.importorskip("distributed")

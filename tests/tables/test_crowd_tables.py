@@ -10,7 +10,7 @@ import pytest
 
 from crowds import crowd, long_frames, same, told_of, wide_frame
 from twoheads import InvalidObservations, InvalidParameter, Observations
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 from twoheads.tables import fingerprint, scan
 
 WRITE = {

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2, never a traceback."""
     try:
-        from twoheads.cli.app import run
+        from twoheads.cli.running import run
 
         code = run(sys.argv[1:])
     except ImportError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,10 +32,11 @@ from twoheads.cli.options import (
     TruthColumn,
     Unsure,
 )
-from twoheads.cli.outputs import may_write, of_the_system
+from twoheads.cli.outputs import may_write
 from twoheads.cli.results import print_comparison, print_people
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
-from twoheads.errors import InvalidObservations, TwoheadsError
+from twoheads.errors import InvalidObservations
+from twoheads.wording import count
 
 app = typer.Typer(
     name="twoheads",
@@ -176,7 +176,7 @@ def combine(
     engine_is_known(engine, scheduler)
     if engine == "dask":
         written = combine_on_cluster(fitted, scanned, output, scheduler)
-        say.words(f"{say.number(written, 'item')} combined; the result is in {output}.")
+        say.words(f"{count(written, 'item')} combined; the result is in {output}.")
         return
     to_stdout = str(output) == "-"
     if not to_stdout:
@@ -200,7 +200,7 @@ def combine(
         else:
             tables.write(output, batches())
     say_notes(scanned)
-    say.words(f"{say.number(written, 'item')} combined" + ("." if to_stdout else f"; the result is in {output}."))
+    say.words(f"{count(written, 'item')} combined" + ("." if to_stdout else f"; the result is in {output}."))
 
 
 @app.command()
@@ -379,31 +379,3 @@ def study(
     with say.steps() as progress:
         outcome = studies.run(name, data, out, protocol=protocol, seeds=seeds, jobs=jobs, progress=progress)
     say.line(outcome.text)
-
-
-INTERRUPTED = 130
-#: What typer raises for a command line it cannot read; the class is that of the click it brings along.
-_UsageError: Any = typer.BadParameter.__bases__[0]
-
-
-def run(arguments: list[str]) -> int:
-    """Run a command; exit code 0, 2 for a user's mistake with one message, 130 when interrupted."""
-    try:
-        code = app(arguments, standalone_mode=False)  # None, or the code that a command or an interruption exits with
-    except _UsageError as error:
-        error.show()
-        return 2
-    except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
-    except TwoheadsError as error:
-        say.words(f"Error: {error}")
-        return 2
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        say.words(f"Error: {of_the_system(error)}")
-        return 2
-    if code == INTERRUPTED:
-        say.words("Interrupted; nothing was left half-written.")
-    return int(code or 0)

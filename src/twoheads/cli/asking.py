@@ -11,6 +11,7 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.given import names_of
 from twoheads.errors import InvalidParameter
+from twoheads.wording import count
 
 if TYPE_CHECKING:
     from twoheads.policy import Plan
@@ -26,7 +27,7 @@ def note_on_people(names: Sequence[str] | None, known: Sequence[str]) -> None:
     new = [name for name in names or () if name not in known]
     if new:
         say.words(
-            f"--people names {say.number(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
+            f"--people names {count(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
             "taken to answer as all together do."
         )
 
@@ -71,12 +72,12 @@ def summary_of(plan: Plan, budget: float) -> list[str]:
     """What is asked, what it is expected to bring, and whether more would pay; one sentence each."""
     if not len(plan):
         why = "no price is within the budget" if plan.next_gain else "no single answer is expected to change a label"
-        return [f"Nothing to ask about {say.number(plan.n_items, 'item')}: {why}."]
+        return [f"Nothing to ask about {count(plan.n_items, 'item')}: {why}."]
     people = len(set(plan.annotator))
     lines = [
-        f"{say.number(len(plan), 'question')} to {say.number(people, 'person', 'people')}, for {plan.price.sum():g} "
+        f"{count(len(plan), 'question')} to {count(people, 'person', 'people')}, for {plan.price.sum():g} "
         f"of a budget of {budget:g}.",
-        f"Expected accuracy over {say.number(plan.n_items, 'item')}: {100 * plan.expected_now:.2f} % now, "
+        f"Expected accuracy over {count(plan.n_items, 'item')}: {100 * plan.expected_now:.2f} % now, "
         f"{100 * plan.expected_after:.2f} % with the answers.",
     ]
     if plan.next_gain:

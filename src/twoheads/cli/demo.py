@@ -23,7 +23,7 @@ LABELLED = 200
 
 def run_demo(folder: Path) -> None:
     """Write the example's tables, then run the commands a user would type."""
-    from twoheads.cli.app import INTERRUPTED, run
+    from twoheads.cli.running import INTERRUPTED, run
 
     _writable(folder)
     say.words("The images are scikit-learn's handwritten digits; the model is a naive Bayes classifier trained on 400.")

@@ -13,27 +13,22 @@ _COLUMNS = {
     "classwise_calibration_error": ("cwECE", 100, 2),
     "brier_score": ("Brier", 1, 3),
 }
-_MEMBERS = {
-    "human": "human",
-    "crowd": "people, combined",
-    "model": "model",
-    "calibrated_model": "model, calibrated",
-    "combination": "combination",
-}
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 def print_comparison(found: dict[str, Any]) -> None:
     """The headline, the scores with their 95 % intervals, and the notes of a comparison."""
+    from twoheads.evaluation.headline import NAME, name_of
+
     say.line(found["headline"])
     say.line()
     header = ["", *(name + (" %" if scale == 100 else "") for name, scale, _ in _COLUMNS.values())]
     rows = [
         [
-            "people, majority" if member == "human" and found.get("crowd") else label,
+            name_of(member, crowd=bool(found.get("crowd"))),
             *(_score(found[member].get(key), scale, digits) for key, (_, scale, digits) in _COLUMNS.items()),
         ]
-        for member, label in _MEMBERS.items()
+        for member in NAME
         if found.get(member)
     ]
     say.table(header, rows)

@@ -26,11 +26,6 @@ def line(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def number(n: int, one: str, many: str | None = None) -> str:
-    """How many of what, in the singular where it is one."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def as_json(content: Any) -> None:
     """A result as JSON, to stdout."""
     sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -10,6 +10,7 @@ from scipy.stats import beta
 from twoheads.combination.annotators import LEVEL
 from twoheads.kernels.people import accuracy_prior
 from twoheads.labels import label_text
+from twoheads.wording import count
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner
@@ -109,7 +110,7 @@ def people_words(people: dict[str, Any]) -> list[str]:
 
 def _person(person: dict[str, Any]) -> str:
     interval = f"{_percent(person['accuracy_low'])} to {_percent(person['accuracy_high'])}"
-    judged = _count(person["judged"], "judged answer")
+    judged = count(person["judged"], "judged answer")
     return f"{person['annotator']} ({_percent(person['accuracy'])}, {interval}, from {judged})"
 
 
@@ -132,15 +133,10 @@ def _unsure_words(unsure: dict[str, Any]) -> str:
     given = unsure["given_true"]
     most, least = max(given, key=given.__getitem__), min(given, key=given.__getitem__)
     times = given[most] / given[least]
-    said = f"“Unsure” was said {_count(unsure['said'], 'time')} on items that could be judged"
+    said = f"“Unsure” was said {count(unsure['said'], 'time')} on items that could be judged"
     if times < TELLING:
         return f"{said}, about as often whatever is true: it hardly tells."
     return f"{said}: {times:.1f} times as readily where {most!r} is true as where {least!r} is."
-
-
-def _count(number: float, noun: str) -> str:
-    shown = f"{number:,.0f}"
-    return f"{shown} {noun}" if shown == "1" else f"{shown} {noun}s"
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.crowd_description import crowd_facts, crowd_words
 from twoheads.kernels.dependence import MODE_LABELS
 from twoheads.labels import label_text
+from twoheads.wording import count
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner
@@ -94,7 +95,7 @@ def words(found: dict[str, Any]) -> list[str]:
 def _labels(found: dict[str, Any]) -> str:
     labelled, unlabelled = found["labelled"], found["unlabelled"]
     if not labelled:
-        return f"Learnt from {_items(unlabelled)} without any truth: what follows is estimated, not measured."
+        return f"Learnt from {count(unlabelled, 'item')} without any truth: what follows is estimated, not measured."
     per_class = found["labels_per_class"]
     without = [repr(name) for name, count in per_class.items() if count == 0]
     if len(without) > 3:
@@ -105,7 +106,7 @@ def _labels(found: dict[str, Any]) -> str:
         fewest = min(per_class, key=per_class.__getitem__)
         note = f"the rarest true class is {fewest!r}, with {per_class[fewest]:g}"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
-    return f"Learnt from {_items(labelled)} with truth{rest}; {note}."
+    return f"Learnt from {count(labelled, 'item')} with truth{rest}; {note}."
 
 
 def _people(found: dict[str, Any]) -> str:
@@ -166,7 +167,8 @@ def _record(record: dict[str, Any], labelled: int) -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
-    which = "this item" if n == 1 else f"these {_items(n)}" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
+    all_of_them = labelled <= MODE_LABELS
+    which = "this item" if n == 1 else f"these {n:,.0f} items" if all_of_them else f"{n:,.0f} of these items"
     partners = {
         name: percent(record[f"{key}_errors"] / record[spoke], 1)
         for name, key, spoke in (("people", "human", "answered"), ("the model", "model", "modelled"))
@@ -203,7 +205,3 @@ def percent(share: float, digits: int = 0) -> str:
 
 def _chance(chance: float) -> str:
     return "more than 99 %" if chance > 0.99 else "less than 1 %" if chance < 0.01 else percent(chance)
-
-
-def _items(n: float) -> str:
-    return f"{n:,.0f} item" if n == 1 else f"{n:,.0f} items"

@@ -21,7 +21,7 @@ from twoheads.combination.description import facts, words
 from twoheads.combination.em import (
     log_prevalence,
 )
-from twoheads.combination.explanation import Explanation, in_favour
+from twoheads.combination.explanation import Explanation, explanation_of
 from twoheads.combination.forecast import learn_answer_temperature
 from twoheads.combination.labelled import (
     Labelled,
@@ -35,7 +35,7 @@ from twoheads.combination.remembered import Remembered
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.kernels.answers import Answers, answer_log_likelihood, pack_answers
+from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.guard import guarded
@@ -360,37 +360,7 @@ class ProbabilityLabelCombiner(Combiner):
 
     def explain(self, X: Any) -> Explanation:
         """Log-odds of each item's combined label against each alternative, as a sum of what each member contributes."""
-        seen = self._observations(X)
-        block = self._block(seen, slice(0, len(seen)))
-        assert block.answers is not None
-        joint = self.log_joint(block)
-        label = joint.argmax(axis=0)
-        table = self.confusion_.log_table()
-        if self.dependence_ is not None:
-            table = np.maximum(table, LOG_FLOOR)
-        model = self._tempered(block)
-        parts = {}
-        prior = self._shifted(block, self._with_prior(block, np.zeros_like(model)))
-        if prior.any():
-            parts["prior"] = in_favour(prior, label)
-        if self.pool_ is None:
-            parts |= {name: in_favour(model, label) for name in seen.models or ("model",)}
-        else:
-            shares = self.pool_.parts(super()._block(seen, slice(0, len(seen))))
-            scale = self._tempering()
-            parts |= {name: in_favour(scale * each, label) for name, each in zip(self.models_, shares, strict=True)}
-        # Answers that leave no class possible say nothing: the model alone has spoken.
-        unheard = np.isneginf((model + answer_log_likelihood(block.answers, table)).max(axis=0))
-        for person, name in enumerate(seen.annotators):
-            own = _answers_of(seen.answers, person, int(self._place((name,))[0]), seen.n_classes)
-            parts[name] = in_favour(answer_log_likelihood(own, table), label)
-            parts[name][unheard] = 0.0
-        if self.manner_ is not None:
-            parts["confidence"] = in_favour(self.manner_.log_likelihood(block), label)
-            parts["confidence"][unheard] = 0.0
-        if self.dependence_ is not None:
-            parts["dependence"] = in_favour(joint, label) - np.sum(list(parts.values()), axis=0)
-        return Explanation(self.classes_[label], self.classes_, parts)
+        return explanation_of(self, self._observations(X))
 
     @property
     def answer_log_temperature_(self) -> float:
@@ -425,18 +395,3 @@ class ProbabilityLabelCombiner(Combiner):
         if self.dependence_ is None or not isinstance(self.calibrator_, TemperatureScaling):
             return self.calibrator_.calibrate(block.log_proba)
         return tempered(block.log_proba, self.dependence_.mean_log_temperature())
-
-    def _tempering(self) -> float:
-        """What the log-odds of several models together are multiplied with."""
-        assert isinstance(self.calibrator_, TemperatureScaling)
-        if self.dependence_ is None:
-            return float(np.exp(-self.calibrator_.log_temperature_))
-        return float(np.exp(-self.dependence_.mean_log_temperature()))
-
-
-def _answers_of(answers: Answers, person: int, place: int, n_answers: int) -> Answers:
-    """The answers of one person, as those of person ``place``."""
-    item = np.arange(len(answers)) if answers.start is None else np.repeat(np.arange(len(answers)), answers.per_item())
-    who, answer = np.divmod(answers.column, n_answers)
-    mine = (who == person) & (answers.column != MISSING)
-    return pack_answers(item[mine], place * n_answers + answer[mine], len(answers))

@@ -105,7 +105,7 @@ class Remembered:
 
     def _cut(self, whole: Block, least: int) -> Sequence[Block]:
         slices = block_slices(whole.n_items, self.seen.n_classes, least)
-        return [self._made(whole.take(np.arange(whole.n_items)[rows])) for rows in slices]
+        return [self._made(whole.rows(rows)) for rows in slices]
 
     def _made(self, block: Block) -> Block:
         return block if self.make is None else self.make(block)

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from twoheads.wording import count
+
 _CHANCE = 0.05
 #: Of fewer errors than this, no percentage is told: one more or less would make it another.
 _FEW_ERRORS = 20
+
+
+#: What the members of a comparison are called.
+NAME = {
+    "human": "human",
+    "crowd": "people, combined",
+    "model": "model",
+    "calibrated_model": "model, calibrated",
+    "combination": "combination",
+}
+
+
+def name_of(member: str, *, crowd: bool) -> str:
+    """What a member is called; the human of several people, who are also combined, is their majority."""
+    return "people, majority" if crowd and member == "human" else NAME[member]
 
 
 def percent(share: float, n_items: int = 0) -> str:
@@ -26,11 +43,6 @@ def p_text(p_value: float) -> str:
         return "p < 0.001"
     texts = (f"{p_value:.{digits}f}" for digits in range(3 if p_value < 0.01 else 2, 7))
     return "p = " + next((text for text in texts if float(text) != _CHANCE), str(_CHANCE))
-
-
-def count(number: int, noun: str) -> str:
-    """Write a number of things: "1 item", "3,000 items"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def team_errs(n_items: int, error: float, low: float | None, high: float | None) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation.bootstrap import Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
-from twoheads.evaluation.headline import count
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predicted
 from twoheads.kernels import scores
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth
+from twoheads.wording import count
 
 _MOST = 20_000  # labelled items looked at
 _UNLABELLED = 2_000  # items without truth given to every fit

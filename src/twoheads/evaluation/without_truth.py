@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from twoheads.evaluation.bootstrap import Score, mean_score, resampling, share_score
-from twoheads.evaluation.headline import count, percent
+from twoheads.evaluation.headline import percent
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.kernels.arrays import MISSING
+from twoheads.wording import count
 
 
 @dataclass(frozen=True)

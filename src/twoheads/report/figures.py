@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twoheads.evaluation.headline import interval, percent
+from twoheads.evaluation.headline import interval, name_of, percent
 from twoheads.report.displays import (
     ComparisonDisplay,
     ConfusionDisplay,
@@ -12,7 +12,6 @@ from twoheads.report.displays import (
     ReliabilityDisplay,
     TemperatureDisplay,
 )
-from twoheads.report.displays.style import name_of
 from twoheads.report.svg import inline_svg
 
 _MEMBERS = ("human", "crowd", "model", "combination")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twoheads.errors import MissingExtra
+from twoheads.evaluation.headline import name_of
 from twoheads.report.figures import figures
 from twoheads.report.summary import summary as summarise
 
@@ -88,6 +89,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.globals["name_of"] = name_of
     environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
     return environment
 

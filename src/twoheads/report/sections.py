@@ -15,9 +15,10 @@ from twoheads.evaluation import (
     independence,
     reliability_curve,
 )
-from twoheads.evaluation.headline import count, p_text, percent
+from twoheads.evaluation.headline import p_text, percent
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.report.plain import plain
+from twoheads.wording import count
 
 _Z_95 = 1.959963984540054
 _SOME = 20_000  # items looked at for dependence

@@ -17,7 +17,6 @@ from twoheads.evaluation import (
     predictions,
     without_truth,
 )
-from twoheads.evaluation.headline import count
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.labels import label_text
 from twoheads.observations import as_observations
@@ -28,6 +27,7 @@ from twoheads.report.method import method_section
 from twoheads.report.people_section import people_section
 from twoheads.report.plain import plain
 from twoheads.report.sections import missing
+from twoheads.wording import count
 
 _NEEDS_TRUTH = "This needs items of known truth, and there are none here."
 _CANNOT = "nobody's error can be measured yet. Say the truth of more items, or judge the team on others."

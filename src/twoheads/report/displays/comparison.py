@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 from twoheads.evaluation import Comparison, compare
-from twoheads.report.displays.style import COLOUR, GRID, MARKER, name_of, new_axes, styled
+from twoheads.evaluation.headline import name_of
+from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

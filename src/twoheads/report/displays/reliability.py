@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.evaluation import predictions, reliability_curve
+from twoheads.evaluation.headline import NAME
 from twoheads.kernels.arrays import MISSING
-from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, NAME, new_axes, styled
+from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,18 +22,6 @@ COLOUR = {
 MARKER = {"human": "o", "crowd": "X", "model": "s", "calibrated_model": "D", "combination": "^"}
 LINE = {"human": "--", "model": ":", "calibrated_model": "-.", "combination": "-"}
 INK, MUTED, GRID = "#1b1d1f", "#60656b", "#d8dadd"
-NAME = {
-    "human": "human",
-    "crowd": "people, combined",
-    "model": "model",
-    "calibrated_model": "model, calibrated",
-    "combination": "combination",
-}
-
-
-def name_of(member: str, *, crowd: bool) -> str:
-    """What a member is called; the human of several people, who are also combined, is their majority."""
-    return "people, majority" if crowd and member == "human" else NAME[member]
 
 
 def need_matplotlib() -> Any:
