@@ -99,6 +99,7 @@ def _combine_span(team: Any, scanned: tables.Table, span: tuple[int, int], file:
     blocks = (seen for seen, _ in scanned.blocks(truth=False, span=span))
     item, kind = scanned.item_name, scanned.item_type
     with alone():
-        return tables.write(
-            file, (tables.verdicts(seen, team.predict_proba(seen), item=item, item_type=kind) for seen in blocks)
+        made = (
+            tables.verdicts(seen, team.predict_proba(seen), team.classes_, item=item, item_type=kind) for seen in blocks
         )
+        return tables.write(file, made)
