@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column
 from twoheads.kernels.arrays import Codes
-from twoheads.labels import classes_in, is_missing, label_text, ordered_classes, sorted_names
+from twoheads.labels import classes_in, is_missing, label_text, ordered_classes, read_as_codes, sorted_names
 
 
 def one_of(frame: Frame, names: tuple[str, ...]) -> str:
@@ -122,6 +122,24 @@ def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str
             "Rename the columns, or fit again with these classes."
         )
     return classes
+
+
+def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes, in the type of the truth, else of the answers."""
+    if truth is not None and truth.ndim == 1:
+        check_no_codes(ordered_classes(names, *answers), truth)
+    return ordered_classes(names, truth, *answers)
+
+
+def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
+    """Refuse whole numbers as truth where they may be names of text classes or their codes."""
+    unclear = read_as_codes(classes, truth)
+    if unclear is not None:
+        number, other = unclear
+        raise InvalidObservations(
+            f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class {number!r} "
+            f"or, as a code in the order of the classes, {other!r}. Give both as text, or both as numbers."
+        )
 
 
 def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArray[Any]:

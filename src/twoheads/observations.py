@@ -20,7 +20,7 @@ from twoheads.checks import (
     check_scale,
     same_length,
 )
-from twoheads.columns import array_classes, class_columns, same_classes
+from twoheads.columns import array_classes, check_no_codes, class_columns, same_classes
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers, is_frame
 from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
@@ -28,7 +28,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import class_major, log_simplex, log_softmax, mean_log_proba
 from twoheads.labels import encode_labels, in_order, label_text, ordered_classes
-from twoheads.reading import Parts, check_no_codes, read_answers, read_arrays, read_frame
+from twoheads.reading import Parts, read_answers, read_arrays, read_frame
 
 __all__ = [
     "SUM_TOLERANCE",

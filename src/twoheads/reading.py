@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.checks import as_class_codes, as_confidence, check_columns, same_length
 from twoheads.columns import (
+    classes_of_frame,
     confidence_columns,
     given_classes,
     model_columns,
@@ -36,7 +37,6 @@ from twoheads.labels import (
     is_missing,
     label_text,
     ordered_classes,
-    read_as_codes,
     set_apart,
     sorted_names,
     unsure_words,
@@ -118,7 +118,7 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
         given[column], where = set_apart(frame.column(column), words, column)
         said_unsure.append(where)
     truth = None if y is None else as_column(y)
-    named = _classes_of(names, truth, list(given.values())) if classes is None else same_classes(names, classes)
+    named = classes_of_frame(names, truth, list(given.values())) if classes is None else same_classes(names, classes)
     codes = [encode_labels(labels, named, argument=name, allow_codes=False) for name, labels in given.items()]
     sure_columns = confidence_columns(frame.columns, people)
     sure = [
@@ -137,24 +137,6 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
         models=tuple(models),
         **wide_answers(codes, said_unsure, sure, len(named), len(frame)),
     )
-
-
-def _classes_of(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
-    """The classes, in the type of the truth, else of the answers."""
-    if truth is not None and truth.ndim == 1:
-        check_no_codes(ordered_classes(names, *answers), truth)
-    return ordered_classes(names, truth, *answers)
-
-
-def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
-    """Refuse whole numbers as truth where they may be names of text classes or their codes."""
-    unclear = read_as_codes(classes, truth)
-    if unclear is not None:
-        number, other = unclear
-        raise InvalidObservations(
-            f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class {number!r} "
-            f"or, as a code in the order of the classes, {other!r}. Give both as text, or both as numbers."
-        )
 
 
 def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: Any) -> Parts:
