@@ -76,7 +76,7 @@ def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
 
 
 def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> dict[str, Any]:
-    """What people said of the items from ``start`` to ``end``, as `twoheads.reading.Parts` take it."""
+    """What people said of the items from ``start`` to ``end``, as `twoheads.observations.builders.Parts` take it."""
     item, column, *sure = answered.until(end)
     said = [] if unsure is None else unsure.until(end)
     return {

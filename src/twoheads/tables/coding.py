@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import is_missing, label_text, means_unsure, ordered_classes
+from twoheads.observations.labels import is_missing, label_text, means_unsure, ordered_classes
 from twoheads.tables.arrow import pa, pc
 from twoheads.tables.formats import NO_VALUE
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.tables.arrow import connected, feed, pa, pc
 from twoheads.tables.formats import Wanted
 from twoheads.tables.hashes import Hashes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import label_text, means_unsure, sorted_names, unsure_words
+from twoheads.observations.labels import label_text, means_unsure, sorted_names, unsure_words
 from twoheads.tables.arrow import MEMORY_LIMIT, feed, interruptible, pa, temporary
 from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, classes_of
 from twoheads.tables.files import first_line

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
-from twoheads.labels import is_missing, label_text
+from twoheads.observations.checks import as_confidence
+from twoheads.observations.labels import is_missing, label_text
 from twoheads.tables.arrow import pa
 from twoheads.tables.coding import code_by
 from twoheads.tables.formats import Wanted

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import is_missing, label_text, sorted_names
+from twoheads.observations.labels import is_missing, label_text, sorted_names
 from twoheads.tables.arrow import feed, interruptible, pa, room, temporary
 from twoheads.tables.coding import code_by
 from twoheads.tables.formats import Wanted

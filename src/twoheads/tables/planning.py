@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from twoheads.columns import confidence_columns
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_text
+from twoheads.observations.columns import confidence_columns
+from twoheads.observations.labels import label_text
 from twoheads.tables import roles
 from twoheads.tables.labelled import LabelTable
 from twoheads.tables.roles import Roles

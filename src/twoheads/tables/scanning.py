@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import check_scale
-from twoheads.columns import given_classes
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.frames import as_column
+from twoheads.observations.checks import check_scale
+from twoheads.observations.columns import given_classes
+from twoheads.observations.frames import as_column
 from twoheads.tables import roles
 from twoheads.tables.arrow import MEMORY_LIMIT
 from twoheads.tables.coding import classes_of

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import label_text, unsure_words
 from twoheads.observations import Observations
-from twoheads.reading import Parts, wide_answers
+from twoheads.observations.builders import Parts, wide_answers
+from twoheads.observations.checks import as_confidence
+from twoheads.observations.labels import label_text, unsure_words
 from twoheads.tables.arrow import pa
 from twoheads.tables.blocks import (
     Rows,
