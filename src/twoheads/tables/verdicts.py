@@ -13,7 +13,7 @@ from twoheads.observations import Observations
 from twoheads.observations.checks import same_length
 from twoheads.observations.columns import given_classes
 from twoheads.observations.labels import label_text
-from twoheads.tables.arrow import pa
+from twoheads.tables.duckdb import pa
 
 
 def verdicts(

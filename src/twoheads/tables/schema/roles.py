@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.observations.columns import named_models, same_in_models
 from twoheads.observations.labels import label_text, sorted_names
-from twoheads.tables.sources import Source
+from twoheads.tables.formats.source import Source
 
 ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)
 PROBABILITY, HUMAN = "p_*", "human_*"

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.answers import sorted_answers, sorted_values
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.tables.arrow import pa
-from twoheads.tables.ids import as_text
-from twoheads.tables.sorted_rows import SortedRows
+from twoheads.tables.duckdb import pa
+from twoheads.tables.join.sorted_rows import SortedRows
+from twoheads.tables.schema.ids import as_text
 
 
 @dataclass(frozen=True)
