@@ -15,9 +15,9 @@ LONGEST = 300
 
 #: How many there are now. The aim is none.
 ALLOWED = {
-    "private members of another module": 27,
-    "functions that set attributes of an argument": 6,
-    "modules above 300 lines": 6,
+    "private members of another module": 24,
+    "functions that set attributes of an argument": 5,
+    "modules above 300 lines": 4,
     "file names in three or more packages": 3,
     "parameters called team of type Any": 45,
 }

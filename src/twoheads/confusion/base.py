@@ -17,7 +17,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion import log_table
 from twoheads.kernels.hierarchical import ACCURACY, model_overlap
 from twoheads.kernels.quadrature import normalised_weights
-from twoheads.observations import as_observations, as_truth, as_weight
+from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 
 Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
@@ -71,7 +71,7 @@ class Confusion(BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from observations and the truth; items of unknown truth do not count."""
-        seen = as_observations(X, y=y)
+        seen = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
         truth = as_truth(y, seen)
         weight = as_weight(sample_weight, len(seen))
         counts = hard_counts(seen.answers, truth, weight, seen.n_columns, seen.n_classes)
