@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.ensemble import best_weights, ensemble_products, log_ensemble, tempered_squared_error

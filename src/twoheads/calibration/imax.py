@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import map_blocks, sum_blocks
+from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block

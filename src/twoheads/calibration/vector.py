@@ -9,7 +9,7 @@ import numpy as np
 
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.affine import diagonal_curvature, diagonal_loss, diagonal_map
 from twoheads.kernels.arrays import Floats

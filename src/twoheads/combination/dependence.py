@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from twoheads.artifact import register
-from twoheads.engines.local import map_blocks, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import map_blocks, sum_blocks
+from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
@@ -258,7 +258,7 @@ def _sums_anew(blocks: Sequence[Block], left_out: LeftOut, correlation: float) -
 
     def sums(*at: Any) -> Any:
         total = sum_blocks(lambda block: dependence_sums(*_shared(_parts(block, left_out), correlation), *at), blocks)
-        listener().objective(float(total[0]))
+        current_callback().objective(float(total[0]))
         return total
 
     return sums

@@ -23,7 +23,7 @@ from twoheads.combination.remembered import AnyItems, Remembered
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import BLOCK_NUMBERS, mapped
+from twoheads.engines.blocks import BLOCK_NUMBERS, transform_blocks
 from twoheads.kernels.agreement import agreement_log_density
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -276,4 +276,4 @@ def _seen_by_dependence(team: ProbabilityLabelCombiner, blocks: Sequence[Block])
             weight[alone] = 0.0
         return replace(block, log_proba=team._model_side(block), weight=weight)
 
-    return mapped(make, blocks)
+    return transform_blocks(make, blocks)

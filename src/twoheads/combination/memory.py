@@ -19,7 +19,7 @@ from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Items, counts_and_crowd
 from twoheads.combination.sample import Sample, Samples, likely_key, sample_of, sample_size, together
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.hierarchical import model_overlap

@@ -13,7 +13,7 @@ from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Labelled
 from twoheads.combination.memory import Memory, united
 from twoheads.combination.parted import Parted
-from twoheads.engines.local import block_slices
+from twoheads.engines.blocks import block_slices
 from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Floats

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 

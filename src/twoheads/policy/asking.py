@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.forecast import present_belief
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import item_of_answers, with_answer, with_value
 from twoheads.kernels.arrays import MISSING, Codes, Floats

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import map_blocks
+from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.asking import coherent_gains
