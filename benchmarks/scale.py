@@ -20,10 +20,10 @@ from benchmarks.simulation import simulate, simulate_in_pieces, simulate_people
 from twoheads.calibration import temperature
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.kernels.answers import Answers
-from twoheads.kernels.dependence import dependence_sums
+from twoheads.kernels.calibration.tempering import temperature_sums
+from twoheads.kernels.dependence.likelihood import dependence_sums
 from twoheads.kernels.posterior import joint_log_proba, responsibilities
 from twoheads.kernels.simplex import log_simplex, normalise_exp
-from twoheads.kernels.temperature import temperature_sums
 
 
 def fit_and_predict(team, X, truth=None):

@@ -10,7 +10,7 @@ from strategies import simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import ProbabilityLabelCombiner
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
-from twoheads.kernels.people import person_means
+from twoheads.kernels.confusion.annotators import person_means
 
 ACCURACY = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH = np.geomspace(1, 1000, 11)

@@ -7,11 +7,16 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, logsumexp
 
-from twoheads.kernels.agreement import agreement_log_density, evenly_spaced
-from twoheads.kernels.dependence import dependence_proba, dependence_sums, dependence_values, model_alone_weight
-from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, log_prior, prior_with_agreement
-from twoheads.kernels.hierarchical import ACCURACY
+from twoheads.kernels.confusion.hierarchical import ACCURACY
+from twoheads.kernels.dependence.agreement import agreement_log_density, evenly_spaced
+from twoheads.kernels.dependence.likelihood import (
+    dependence_proba,
+    dependence_sums,
+    dependence_values,
+    model_alone_weight,
+)
+from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, log_prior, prior_with_agreement
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 
 
 def simulated(n, k, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.guard import fit_guard, guarded, partner_wins
+from twoheads.kernels.dependence.guard import fit_guard, guarded, partner_wins
 
 
 def test_counts_who_alone_was_right():

@@ -19,8 +19,7 @@ from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
-from twoheads.kernels.temperature import (
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     NODE_RANGE,
     between_nodes,
@@ -35,6 +34,7 @@ from twoheads.kernels.temperature import (
     tempered,
     with_derivatives,
 )
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
 
 _SAMPLE = 163_840  # probabilities from which a guess on a large table is made, of
 _FEWEST = 1500  # items at the least

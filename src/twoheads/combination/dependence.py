@@ -17,14 +17,14 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import (
+from twoheads.kernels.dependence.likelihood import (
     DependenceNodes,
     dependence_proba,
     dependence_sums,
     dependence_values,
 )
-from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.simplex import normalise_exp
 
 #: The log-likelihood of a labelled block's answers from matrices that have not seen them, (n_classes, n_items).

@@ -19,7 +19,7 @@ from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.hierarchical import model_overlap
+from twoheads.kernels.confusion.hierarchical import model_overlap
 from twoheads.kernels.posterior import responsibilities
 from twoheads.kernels.simplex import FLOOR
 

@@ -16,10 +16,10 @@ from twoheads.confusion.manner import Manner
 from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks, sum_blocks
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import evenly_spaced
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.

@@ -24,10 +24,10 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.blocks import BLOCK_NUMBERS, transform_blocks
-from twoheads.kernels.agreement import agreement_log_density
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner

@@ -22,8 +22,8 @@ from twoheads.confusion.manner import Manner
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.hierarchical import model_overlap
-from twoheads.kernels.temperature import N_NODES
+from twoheads.kernels.calibration.tempering import N_NODES
+from twoheads.kernels.confusion.hierarchical import model_overlap
 
 
 @register

@@ -15,11 +15,11 @@ from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
 from twoheads.engines.progress import current_callback
 from twoheads.engines.threads import add_up
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import evenly_spaced
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
 from twoheads.observations import Observations, as_truth
 
 #: Blocks of a chunk on disk: fewer take longer to read, more take more memory.

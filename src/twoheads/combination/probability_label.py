@@ -38,10 +38,10 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.guard import guarded
+from twoheads.kernels.calibration.tempering import tempered
+from twoheads.kernels.dependence.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import LOG_FLOOR
-from twoheads.kernels.temperature import tempered
 from twoheads.observations import SUM_TOLERANCE, Observations
 
 

@@ -14,10 +14,10 @@ from twoheads.combination.labelled import Labelled
 from twoheads.combination.memory import Memory, united
 from twoheads.combination.parted import Parted
 from twoheads.engines.blocks import block_slices
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.dependence.agreement import evenly_spaced
 from twoheads.observations import Observations
 
 

@@ -11,7 +11,8 @@ from scipy.special import betainc
 from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.hierarchical import (
+from twoheads.kernels.confusion.annotators import abilities_of, fit_people, left_out_people_rows, people_matrices
+from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     HierarchicalPosterior,
@@ -22,7 +23,6 @@ from twoheads.kernels.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
-from twoheads.kernels.people import abilities_of, fit_people, left_out_people_rows, people_matrices
 
 
 @register

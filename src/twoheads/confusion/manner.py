@@ -12,7 +12,7 @@ from twoheads.artifact import register
 from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.manner import level_bounds, level_probabilities, levels_of, unsure_probabilities
+from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
 
 #: The log-likelihood of how a block's answers were given, (n_classes, n_items), from the block and its items' folds.
 ManneredLikelihood = Callable[[Block, Codes], Floats]

@@ -15,7 +15,7 @@ from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import item_of_answers, with_answer, with_value
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.asking import gains
+from twoheads.kernels.scoring.answer_value import gains
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.observations import Observations
 

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from strategies import problems, simulate
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.temperature import (
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     LOG_TEMPERATURE_NODES,
     between_nodes,

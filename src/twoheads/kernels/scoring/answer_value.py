@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.calibration.tempering import LOG_TEMPERATURE_BOUNDS, tempered
 from twoheads.kernels.simplex import FLOOR
-from twoheads.kernels.temperature import LOG_TEMPERATURE_BOUNDS, tempered
 
 #: Scale of theta's prior.
 ANSWER_TEMPERATURE_SD = 0.5

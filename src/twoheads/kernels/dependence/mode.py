@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.dependence import model_alone_weight
+from twoheads.kernels.dependence.likelihood import model_alone_weight
 
 Sums: TypeAlias = Callable[[float, float, Floats | None, float], tuple[float, Floats, Floats]]
 

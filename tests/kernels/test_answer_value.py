@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from twoheads.kernels.answers import Answers, with_answer, with_value
-from twoheads.kernels.asking import (
+from twoheads.kernels.scoring.answer_value import (
     ANSWER_TEMPERATURE_SD,
     answer_log_likelihood_at,
     coherent_gains,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from twoheads.kernels.manner import (
+from twoheads.kernels.confusion.response import (
     STRENGTH,
     level_bounds,
     level_probabilities,

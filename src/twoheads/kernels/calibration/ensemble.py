@@ -13,7 +13,7 @@ import numpy as np
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.temperature import tempered
+from twoheads.kernels.calibration.tempering import tempered
 
 
 def tempered_squared_error(block: Block, log_temperatures: Floats) -> tuple[Floats, Floats]:

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.dependence import DependenceNodes, model_alone_weight
-from twoheads.kernels.dependence_mode import DependenceMode, DependencePrior, Start, Sums, dependence_mode
+from twoheads.kernels.dependence.likelihood import DependenceNodes, model_alone_weight
+from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior, Start, Sums, dependence_mode
 
 Values: TypeAlias = Callable[[Floats, Floats, Floats | None, float], Floats]
 #: What items without truth say of the log temperature: log-density at each of the values given.

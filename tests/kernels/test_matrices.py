@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import dirichlet
 
-from twoheads.kernels.confusion import column_log_density, log_table, normalise_columns, one_coin
+from twoheads.kernels.confusion.matrices import column_log_density, log_table, normalise_columns, one_coin
 
 
 def test_columns_are_normalised_and_an_empty_one_is_uniform():

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 
-from twoheads.kernels.people import (
+from twoheads.kernels.confusion.annotators import (
     SPREAD,
     STRENGTH,
     abilities_of,
