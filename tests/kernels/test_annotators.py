@@ -8,18 +8,20 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
 
-from twoheads.kernels.confusion.annotators import (
-    SPREAD,
-    STRENGTH,
+from twoheads.kernels.confusion.abilities import (
     abilities_of,
     ability_modes,
     accuracy_odds,
-    fit_people,
-    left_out_people_rows,
     log_evidence,
-    people_matrices,
-    person_means,
     right_and_answers,
+)
+from twoheads.kernels.confusion.annotators import (
+    SPREAD,
+    STRENGTH,
+    annotator_matrices,
+    annotator_means,
+    fit_annotators,
+    leave_one_out_annotator_rows,
     strength_of_most_evidence,
 )
 
@@ -76,7 +78,7 @@ CASES = [(0, 0.0), (3, 0.0), (3, 0.7), (3, 1.0), (200, 0.0), (200, 0.6), (200, 1
 
 
 def test_a_mean_matrix_keeps_the_shape_of_the_crowds_errors():
-    (mean,) = person_means(CROWD, expit(logit(np.diagonal(CROWD)) + 0.6)[None])
+    (mean,) = annotator_means(CROWD, expit(logit(np.diagonal(CROWD)) + 0.6)[None])
     np.testing.assert_allclose(mean, abled([0.6])[0], rtol=1e-12)
 
 
@@ -113,7 +115,7 @@ def test_ability_is_what_brute_force_says(n_answers, share, spread):
 def test_people_are_what_brute_force_says_together():
     rng = np.random.default_rng(3)
     counts = np.stack([of_one(n, share, rng) for n, share in CASES])
-    people = fit_people(counts, CROWD)
+    people = fit_annotators(counts, CROWD)
     log_prior = -0.5 * np.log(SPREAD / 0.5) ** 2
     evidence = [sum(brute_force(each, CROWD, spread)[0] for each in counts) for spread in SPREAD]
     assert people.spread == SPREAD[np.argmax(evidence + log_prior)]
@@ -130,7 +132,7 @@ def test_the_spread_is_that_of_most_evidence(true_spread, n_answers):
     rng = np.random.default_rng(5)
     counts = draw(rng, abled(rng.normal(0, true_spread, 25)), n_answers)
     evidence = [sum(brute_force(each, CROWD, spread)[0] for each in counts) for spread in SPREAD]
-    assert fit_people(counts, CROWD).spread == SPREAD[np.argmax(evidence - 0.5 * np.log(SPREAD / 0.5) ** 2)]
+    assert fit_annotators(counts, CROWD).spread == SPREAD[np.argmax(evidence - 0.5 * np.log(SPREAD / 0.5) ** 2)]
 
 
 def test_counts_known_to_rounding_give_abilities_known_to_rounding():
@@ -138,7 +140,7 @@ def test_counts_known_to_rounding_give_abilities_known_to_rounding():
     counts = draw(rng, abled(rng.normal(0, 0.7, 40)), 50_000)
     counts[:5] = [np.diag(counts[p].sum(axis=0)) for p in range(5)]  # never wrong
     shaken = counts * (1 + 1e-13 * rng.standard_normal(counts.shape))
-    here, there = fit_people(counts, CROWD), fit_people(shaken, CROWD)
+    here, there = fit_annotators(counts, CROWD), fit_annotators(shaken, CROWD)
     for name in ("ability", "sd", "accuracy"):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-11, atol=1e-11)
 
@@ -163,11 +165,11 @@ def test_rows_without_an_answer_are_those_of_counts_without_it():
     person, answer, truth = (grid.ravel() for grid in np.meshgrid(range(12), range(3), range(3), indexing="ij"))
     for spread, weight in ((0.2, 1.0), (2.0, 1.0), (2.0, 0.5)):
         held = abilities_of(counts, CROWD, spread)
-        rows = left_out_people_rows(counts, CROWD, 12.0, held, person * 3 + answer, truth, weight)
+        rows = leave_one_out_annotator_rows(counts, CROWD, 12.0, held, person * 3 + answer, truth, weight)
         for at, (p, a, t) in enumerate(zip(person, answer, truth, strict=True)):
             left = counts[p].copy()
             left[a, t] -= min(weight, left[a, t])
-            prior = person_means(CROWD, brute_force(left, CROWD, spread)[3][None])[0]
+            prior = annotator_means(CROWD, brute_force(left, CROWD, spread)[3][None])[0]
             expected = (left + 12.0 * prior) / (left.sum(axis=0) + 12.0)
             np.testing.assert_allclose(rows[:, at], expected[a], atol=5e-4)
 
@@ -175,7 +177,7 @@ def test_rows_without_an_answer_are_those_of_counts_without_it():
 def test_spread_and_strength_are_found_again():
     rng = np.random.default_rng(1)
     for spread in (0.2, 0.7, 1.4):
-        people = fit_people(draw(rng, abled(rng.normal(0, spread, 400)), 40), CROWD)
+        people = fit_annotators(draw(rng, abled(rng.normal(0, spread, 400)), 40), CROWD)
         assert abs(np.log(people.spread / spread)) < 0.4
     matrices = np.stack([np.stack([rng.dirichlet(20 * column) for column in CROWD.T], axis=1) for _ in range(200)])
     found = strength_of_most_evidence(draw(rng, matrices, 50), np.repeat(CROWD[None], 200, axis=0))
@@ -202,13 +204,13 @@ def test_strength_is_the_largest_of_the_evidence_written_out():
 def test_columns_sum_to_one_and_much_data_has_the_last_word():
     matrices = abled([-1.5, 0.0, 1.0])
     counts = 1e6 * matrices
-    found = people_matrices(counts, CROWD, fit_people(counts, CROWD))
+    found = annotator_matrices(counts, CROWD, fit_annotators(counts, CROWD))
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_allclose(found, matrices, atol=2e-3)
 
 
 def test_nobody_answered():
-    people = fit_people(np.zeros((4, 3, 3)), CROWD)
+    people = fit_annotators(np.zeros((4, 3, 3)), CROWD)
     assert people.spread == SPREAD[3]
     np.testing.assert_allclose(people.ability, 0.0, atol=1e-12)
     np.testing.assert_allclose(people.sd, people.spread)

@@ -155,6 +155,16 @@ def test_values_at_the_nodes_are_those_of_the_formula(problem):
     np.testing.assert_allclose(node_values(weighted), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_items", [1, 31, 32, 33, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_at_the_nodes_are_those_of_one_softmax_per_node(n_items, weighted):
+    problem = simulate(n_items, 5, seed=n_items)
+    weight = np.linspace(0.5, 2.0, n_items) if weighted else None
+    expected = [_plain(problem, np.exp(-tau), weight=weight) for tau in LOG_TEMPERATURE_NODES]
+    found = node_values(_block(problem, true_label=problem.truth, weight=weight))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(("n_items", "n_classes"), [(8, 2), (60, 3), (3000, 10)])
 @pytest.mark.parametrize("sd", [0.3, np.inf])
 def test_the_mode_between_nodes_is_what_an_optimiser_finds(n_items, n_classes, sd):

@@ -11,7 +11,7 @@ from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import tempered
-from twoheads.kernels.dependence.agreement import evenly_spaced
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.scoring.answer_value import answer_log_likelihood_at, fit_answer_temperature
 from twoheads.kernels.simplex import normalise_exp
 

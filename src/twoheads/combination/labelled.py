@@ -19,7 +19,8 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.agreement import evenly_spaced
+from twoheads.kernels.dependence.agreement import ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
@@ -101,9 +102,9 @@ class Labelled:
     def spread(self, items: Codes) -> Codes:
         """At most 300 of the items, evenly spaced; one of weight 2 stands there as if given twice."""
         if self.weight is None or not len(items):
-            return items[evenly_spaced(len(items))]
+            return items[evenly_spaced(len(items), ITEMS)]
         end = np.cumsum(self.weight[items])
-        place = np.searchsorted(end, evenly_spaced(round(end[-1])), side="right")
+        place = np.searchsorted(end, evenly_spaced(round(end[-1]), ITEMS), side="right")
         return items[np.minimum(place, len(items) - 1)]
 
     def blocks(self, least: int = 64) -> Blocks[Block]:

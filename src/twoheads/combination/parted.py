@@ -18,8 +18,9 @@ from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.dependence.agreement import evenly_spaced
+from twoheads.kernels.dependence.agreement import ITEMS
 from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 
 #: Blocks of a chunk on disk: fewer take longer to read, more take more memory.
@@ -128,7 +129,9 @@ class Parted:
     def answered_without_truth(self) -> Block | None:
         """At most 300 of the items that have an answer and no truth, evenly spaced; None where there is none."""
         border = np.cumsum([0, *(facts.answered for facts in self.facts)])
-        return self._made(self._gathered(_take_answered, border, evenly_spaced(border[-1]))) if border[-1] else None
+        if not border[-1]:
+            return None
+        return self._made(self._gathered(_take_answered, border, evenly_spaced(border[-1], ITEMS)))
 
     def _made(self, block: Block) -> Block:
         return block if self.make is None else self.make(block)

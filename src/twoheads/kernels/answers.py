@@ -292,6 +292,6 @@ def sum_by_item(answers: Answers, rows: Floats) -> Floats:
         per_item = np.zeros((len(rows), len(answers)))
         per_item[:, answers.column != MISSING] = rows
         return per_item
-    item = np.repeat(np.arange(len(answers)), answers.per_item())
+    item = item_of_answers(answers)
     # Of no answers at all, bincount makes integers.
     return np.stack([np.bincount(item, row, len(answers)) for row in rows]).astype(np.float64, copy=False)

@@ -1,8 +1,11 @@
-"""A confusion matrix whose prior learns how much to trust itself: a hierarchical Dirichlet, summed over a grid.
+"""A confusion matrix with a hierarchical Dirichlet prior, integrated over a grid of its parameters.
 
 Column j of the matrix is ``phi_.j ~ Dirichlet(s pi_j)`` with ``pi_j = a e_j + (1 - a) o_j``: an accuracy ``a``, a
-strength ``s`` and a shape ``O`` of the errors (zero on the diagonal, columns that sum to 1). The three are never
-estimated but summed over: 24 accuracies x 11 strengths x at most 3 shapes.
+strength ``s`` and a shape ``O`` of the errors (zero on the diagonal, columns that sum to 1). The three are not
+estimated but summed over: 24 accuracies x 11 strengths x at most 3 shapes. A node g is one (shape, accuracy, strength).
+
+Axes, also in the subscripts of einsum: p pairs (answer, truth), o shapes, a accuracies, s strengths; i answers, j or k
+classes. Arrays over nodes are (n_shapes, n_accuracies, n_strengths).
 """
 
 from __future__ import annotations
@@ -20,18 +23,18 @@ STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
 #: The temperature at which the model's overlaps are taken: the mode of its prior, e^(1/2).
 OVERLAP_LOG_TEMPERATURE = 0.5
 
-#: Cells, or pairs, that are handled at a time: 4,096 x 264 nodes are 9 MB.
+#: Cells, or pairs, per chunk: 4,096 x 264 nodes are 9 MB.
 _CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalPosterior:
-    """What the counts say about accuracy, strength and shape.
+    """Posterior of accuracy, strength and shape.
 
-    counts        (n_answers, n_classes) entry [i, j]: how often i was answered where j is true
+    counts        (n_answers, n_classes) entry [i, j]: how often the answer was i where j is true
     shapes        (n_shapes, n_answers, n_classes) the shapes O
     weight        (n_shapes, n_accuracies, n_strengths) posterior probability of each node
-    log_evidence  log-probability of the answers given the truths, the prior over the nodes summed out
+    log_evidence  log marginal likelihood of the answers given the truths
     """
 
     counts: Floats
@@ -42,12 +45,12 @@ class HierarchicalPosterior:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """What is needed to write down the row of any labelled item from a matrix fitted without that item.
+    """What `leave_one_out_rows` needs of the posterior without one item, for each pair (answer, truth).
 
     answer, truth  (n_pairs,) the distinct pairs that occur
     number         (n_answers * n_classes,) from ``answer * n_classes + truth`` to the number of the pair
     own            (n_pairs,) the entry at the item's own truth
-    moments        (n_pairs, n_shapes + 2, n_strengths) sums of the nodes' weights, as in ``_moments``
+    moments        (n_pairs, n_shapes + 2, n_strengths) sums of the nodes' weights, as `_moments` gives them
     """
 
     answer: Codes
@@ -58,9 +61,9 @@ class LeaveOneOut:
 
 
 def model_overlap(log_proba: Floats, weight: Floats | None = None) -> Floats:
-    """How often the model hesitates between two classes, ``sum_n q_ni q_nj`` with ``q = softmax(e^-0.5 log m)``.
+    """How much the model confuses two classes, ``sum_n q_ni q_nj`` with ``q = softmax(e^-0.5 log m)``.
 
-    It is a sum over items: add the blocks' results.
+    A sum over items: add up over blocks.
 
     log_proba  (n_classes, n_items)
     weight     (n_items,) or None
@@ -74,9 +77,9 @@ def model_overlap(log_proba: Floats, weight: Floats | None = None) -> Floats:
 
 
 def error_shapes(overlap: Floats, answer_total: Floats) -> Floats:
-    """Shapes that errors may have: uniform; half of it towards what the model confuses, or towards common answers.
+    """Shapes that errors may have: uniform; half uniform and half what the model confuses, or the common answers.
 
-    overlap       (n_answers, n_classes) as ``model_overlap`` gives it; rows of answers that are no class may hold 0
+    overlap       (n_answers, n_classes) as `model_overlap` gives it; 0 in rows of answers that are not a class
     answer_total  (n_answers,) how often each answer was given
     returns       (n_shapes, n_answers, n_classes); with two answers there is only one shape
     """
@@ -126,33 +129,38 @@ def accuracy_posterior(posterior: HierarchicalPosterior) -> Floats:
 def leave_one_out(posterior: HierarchicalPosterior, left_out: float | Floats = 1.0) -> LeaveOneOut:
     """Posterior of the nodes without one item, for every pair (answer i, truth j) that occurs.
 
-    ``q_g = (C_ij - 1 + s_g pi_g,ij) / (N_j - 1 + s_g)`` is what the others predict for the item; ``w'_g`` is
-    proportional to ``w_g / q_g``: exact, no refit. O, which the item hardly moves, is held.
+    With v the item's weight, the other items predict its answer at node g with probability
 
-    left_out  how much of a cell one item is: 1, or (n_answers, n_classes) its mean weight where weights are below 1
+        q_g = (C_ij - v + s_g pi_g,ij) / (N_j - v + s_g)                    (`_predicted`)
+
+    and the node's weight without the item is ``w'_g`` proportional to ``w_g / q_g^v``. For v = 1 this is exact, without
+    a refit; the shapes O, which one item hardly changes, are held fixed. The entry at the item's own truth is
+    ``own = sum_g w'_g q_g``; the other entries of its row follow from `_moments` of w'.
+
+    left_out  v: 1, or (n_answers, n_classes) the mean weight of the cell's items where weights are below 1
     """
     counts = posterior.counts
     n_answers, n_classes = counts.shape
     answer, truth = np.nonzero(counts)
     number = np.zeros(n_answers * n_classes, dtype=np.intp)
     number[answer * n_classes + truth] = np.arange(len(answer))
-    taken = np.minimum(np.broadcast_to(left_out, counts.shape)[answer, truth], counts[answer, truth])
+    removed = np.minimum(np.broadcast_to(left_out, counts.shape)[answer, truth], counts[answer, truth])
     own, moments = np.empty(len(answer)), np.empty((len(answer), len(posterior.shapes) + 2, len(STRENGTH)))
-    # A quarter of a chunk, for these nodes are of all shapes at once.
-    for some in _chunks(len(answer), _CHUNK // 4):
-        others = _predicted(posterior, answer[some], truth[some], taken[some])
-        # Exact for a whole item (taken = 1); in between it is the natural interpolation.
-        weight = posterior.weight / others ** taken[some, None, None, None]
+    # A quarter of a chunk, since these nodes are of all shapes at once.
+    for chunk in _chunks(len(answer), _CHUNK // 4):
+        predicted = _predicted(posterior, answer[chunk], truth[chunk], removed[chunk])
+        # Exact for a whole item (v = 1); below, an interpolation.
+        weight = posterior.weight / predicted ** removed[chunk, None, None, None]
         weight /= weight.sum(axis=(1, 2, 3), keepdims=True)
-        own[some] = np.einsum("poas,poas->p", weight, others)
-        moments[some] = _moments(weight)
+        own[chunk] = np.einsum("poas,poas->p", weight, predicted)
+        moments[chunk] = _moments(weight)
     return LeaveOneOut(answer, truth, number, own, moments)
 
 
 def leave_one_out_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, answer: Codes, truth: Codes) -> Floats:
     """Row ``phi[answer, :]`` for each item of a block, from the matrix fitted without that item.
 
-    answer   (n_items,) codes, MISSING where nothing was answered: a row of ones, which says nothing
+    answer   (n_items,) codes, MISSING where there is no answer: a row of ones, which carries no information
     truth    (n_items,) codes
     returns  (n_classes, n_items)
     """
@@ -160,7 +168,7 @@ def leave_one_out_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, answe
     if len(loo.own) == 0:
         return np.ones((n_classes, len(answer)))
     pair = loo.number[answer * n_classes + truth]
-    if len(loo.own) < len(answer):  # few pairs, many items: each pair once
+    if len(loo.own) < len(answer):  # few pairs, many items: compute each pair once
         rows = np.take(np.ascontiguousarray(_pair_rows(posterior, loo, np.arange(len(loo.own))).T), pair, axis=1)
     else:
         rows = np.ascontiguousarray(_pair_rows(posterior, loo, pair).T)
@@ -169,7 +177,15 @@ def leave_one_out_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, answe
 
 
 def _pair_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, pair: Codes) -> Floats:
-    """Leave-one-out rows of the numbered pairs, (n_pairs, n_classes)."""
+    """Leave-one-out rows of the numbered pairs, (n_pairs, n_classes).
+
+    For the pair (answer i, truth j), at every class k other than j (the item is not in column k),
+
+        row_k = sum_g w'_g (C_ik + s_g pi_g,ik) / (N_k + s_g)
+              = C_ik everywhere_k + [i = k] on_diagonal_k + sum_o O_o,ik off_diagonal_ok       (`_mix`)
+
+    and at k = j it is the pair's ``own``.
+    """
     answer, truth, item = loo.answer[pair], loo.truth[pair], np.arange(len(pair))
     n_classes = posterior.counts.shape[1]
     everywhere, on_diagonal, off_diagonal = _mix(loo.moments[pair], posterior.counts.sum(axis=0))
@@ -182,21 +198,29 @@ def _pair_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, pair: Codes) 
     return np.asarray(rows)
 
 
-def _predicted(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, taken: Floats) -> Floats:
-    """Probability of the pair's answer, given its truth, from the other items, at every node, (n_pairs, *nodes)."""
+def _predicted(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, removed: Floats) -> Floats:
+    """``q_g`` of `leave_one_out`: probability of the pair's answer given its truth, from the other items.
+
+    removed  (n_pairs,) v
+    returns  (n_pairs, n_shapes, n_accuracies, n_strengths)
+    """
     hit = (answer == truth)[:, None, None, None]
     shape = posterior.shapes[:, answer, truth].T[:, :, None, None]
     mean = np.where(hit, ACCURACY[:, None], (1.0 - ACCURACY[:, None]) * shape)
-    rest = (posterior.counts[answer, truth] - taken)[:, None, None, None]
-    total = (posterior.counts.sum(axis=0)[truth] - taken)[:, None, None, None]
+    rest = (posterior.counts[answer, truth] - removed)[:, None, None, None]
+    total = (posterior.counts.sum(axis=0)[truth] - removed)[:, None, None, None]
     return np.asarray((rest + STRENGTH * mean) / (total + STRENGTH))
 
 
 def _moments(weight: Floats) -> Floats:
-    """Accuracy summed out, as far as a row needs it: weights, weights times a, and, by shape, weights times 1 - a.
+    """Sums of the nodes' weights over accuracies, which are all that a row needs.
+
+    For each pair and strength s:
+
+        sum_oa w_oas            sum_oa w_oas a            sum_a w_oas (1 - a) for each shape o
 
     weight   (n_pairs, n_shapes, n_accuracies, n_strengths)
-    returns  (n_pairs, 2 + n_shapes, n_strengths)
+    returns  (n_pairs, 2 + n_shapes, n_strengths), in this order
     """
     by_accuracy = weight.sum(axis=1)
     everywhere = by_accuracy.sum(axis=1)
@@ -206,10 +230,16 @@ def _moments(weight: Floats) -> Floats:
 
 
 def _mix(moments: Floats, total: Floats) -> tuple[Floats, Floats, Floats]:
-    """Moments against 1/(N_k + s) and s/(N_k + s): the factors of the counts, of the diagonal and of each shape.
+    """Factors of the counts, of the diagonal and of each shape in a row of the matrix.
 
-    moments  (n_pairs, 2 + n_shapes, n_strengths)
-    total    (n_classes,)
+    For each pair and class k:
+
+        everywhere_k    = sum_s moment_0s / (N_k + s)
+        on_diagonal_k   = sum_s moment_1s s / (N_k + s)
+        off_diagonal_ok = sum_s moment_(2+o)s s / (N_k + s)
+
+    moments  (n_pairs, 2 + n_shapes, n_strengths) as `_moments` gives them
+    total    (n_classes,) N
     returns  (n_pairs, n_classes) twice, (n_shapes, n_pairs, n_classes)
     """
     scale = 1.0 / (total + STRENGTH[:, None])
@@ -226,13 +256,13 @@ def _log_prior(n_shapes: int) -> Floats:
 
 
 def _log_errors(counts: Floats, shapes: Floats) -> Floats:
-    """Part of the log-weights that the off-diagonal cells give, (n_shapes, n_accuracies, n_strengths)."""
+    """Contribution of the off-diagonal cells to the log-weights, (n_shapes, n_accuracies, n_strengths)."""
     answer, truth = np.nonzero(counts)
     wrong = answer != truth
     answer, truth = answer[wrong], truth[wrong]
     cell = counts[answer, truth]
     scale = np.multiply.outer(1.0 - ACCURACY, STRENGTH)
-    # A cell of one gives log(x): nothing to do node by node, and with many classes most cells are such.
+    # A cell with a count of one contributes log(x), which factorises; with many classes most cells are such.
     several = cell != 1.0
     parts = []
     for shape in shapes:
@@ -250,14 +280,14 @@ def _log_rising(scale: Floats, counts: Floats, factor: Floats | float = 1.0) -> 
     """
     factor = np.broadcast_to(factor, counts.shape)
     result = np.zeros_like(scale)
-    for some in _chunks(len(counts), _CHUNK):
-        x = scale[..., None] * factor[some]
-        result += (gammaln(x + counts[some]) - gammaln(x)).sum(axis=-1)
+    for chunk in _chunks(len(counts), _CHUNK):
+        x = scale[..., None] * factor[chunk]
+        result += (gammaln(x + counts[chunk]) - gammaln(x)).sum(axis=-1)
     return result
 
 
 def _columns_off_diagonal(values: Floats) -> Floats:
-    """Zero the diagonal and let the columns sum to 1."""
+    """Set the diagonal to zero and normalise the columns."""
     values = values.copy()
     np.fill_diagonal(values[: values.shape[1]], 0.0)
     return np.asarray(values / values.sum(axis=0))

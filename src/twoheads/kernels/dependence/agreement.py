@@ -1,4 +1,4 @@
-"""Items without truth: how often people agree with the model tells how sure the model may be."""
+"""Items without truth: agreement between people and model informs the model's temperature."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ from scipy.special import logsumexp
 from twoheads.kernels.arrays import Codes, Floats
 
 LOG_TEMPERATURES: Floats = np.linspace(-4.0, 5.0, 46)
-#: More items than this say no more.
+#: More items than this add little.
 ITEMS = 300
-#: Labels' worth that all items without truth count together: agreement is a hint, not a label.
+#: Weight of all items without truth together, in labels: agreement is weaker evidence than a label.
 LABELS = 20.0
 #: People err where models are unsure, so agreement makes the model look this much better (in log temperature).
 SHIFT = 0.2
 
 
-def evenly_spaced(n: int, limit: int = ITEMS) -> Codes:
-    """At most ``limit`` of the numbers 0..n-1, evenly spaced."""
-    return np.arange(n) if n <= limit else np.linspace(0, n - 1, limit).round().astype(np.intp)
-
-
 def agreement_log_density(
     log_proba: Floats, answer: Codes, accuracy: Floats, accuracy_weight: Floats
 ) -> Callable[[Floats], Floats]:
-    """Log-density of the model's log temperature tau, as a function of it, from pairs without truth.
+    """Log-density of the model's log temperature tau, as a function of it, from items without truth.
 
     ``A(tau) = log sum_a p(a) exp(kappa (l - max l))`` taken at tau + 0.2, where
     ``l(a, tau) = sum_u log(a q_u + (1 - a)(1 - q_u) / (K - 1))``, ``q_u = softmax(e^-tau log m_u)[h_u]`` and
-    ``kappa = min(1, 20 / n_items)``. It informs tau only, never a: a human who copies the model's own hesitation looks
+    ``kappa = min(1, 20 / n_items)``. It informs tau only, not a: a human who copies the model would look
     perfect.
 
     log_proba        (n_classes, n_items) at most ``ITEMS`` items

@@ -1,11 +1,11 @@
-"""People and models err on the same items: the product of what they say, made as sure as it deserves to be.
+"""Correction for errors of people and model on the same items: the product of their likelihoods, tempered.
 
 ``logits = e^-rho (e^-tau log m + log phi[h, :]) + c``, with tau the model's log temperature, rho the log temperature
-of the whole (what dependence costs; ``log_dependence``) and c a bias per class. Here are the sums over a block of
-labelled items that fitting needs, and the prediction; ``dependence_fit`` looks for the parameters.
+of the whole, which corrects for dependence (``log_dependence``), and c a bias per class. This module has the sums over
+a block of labelled items that fitting needs, and the prediction; `mode` and `posterior` estimate the parameters.
 
-All arrays over classes and items are class-major. ``log_given`` (n_classes, n_items) is ``log phi[h, :]``, where
-fitting takes it from a matrix that has not seen the item (leave-one-out), so that no item vouches for itself.
+All arrays over classes and items are class-major. ``log_likelihood`` (n_classes, n_items) is ``log phi[h, :]``; when
+fitting, out-of-fold or leave-one-out: from a matrix fitted without the item.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
 
-#: Labels' worth of the term of the model alone, which steadies its temperature when labels are few.
+#: Weight, in labels, of the model's own likelihood, which stabilises its temperature when labels are few.
 MODEL_ALONE_LABELS = 30.0
 
-#: With more labels than this the posterior is so narrow that its mode stands for all of it (to 1e-3).
+#: With more labels than this the posterior is so narrow that its mode replaces it (to 1e-3).
 MODE_LABELS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class DependenceNodes:
-    """Values of the parameters and how likely each is; a prediction is the weighted mean over them.
+    """Values of the parameters and their posterior weights; a prediction is the weighted mean over them.
 
     log_temperature, log_dependence, weight  (n_nodes,)
     bias                                     (n_biases, n_classes)
-    bias_of                                  (n_nodes,) which of the biases the node has
+    bias_of                                  (n_nodes,) which of the biases each node has
     """
 
     log_temperature: Floats
@@ -40,13 +40,13 @@ class DependenceNodes:
 
 
 def model_alone_weight(n: float) -> float:
-    """Weight of the model's own log-likelihood beside that of the combination, ``30 / (30 + n)``."""
+    """Weight of the model's own log-likelihood relative to that of the combination, ``30 / (30 + n)``."""
     return MODEL_ALONE_LABELS / (MODEL_ALONE_LABELS + n)
 
 
 def dependence_sums(
     log_proba: Floats,
-    log_given: Floats,
+    log_likelihood: Floats,
     true_label: Codes,
     weight: Floats | None,
     log_temperature: float,
@@ -58,21 +58,21 @@ def dependence_sums(
 
     ``sum_n log softmax(e^-rho (e^-tau Z_n + L_n) + c)[y_n] + alone_weight sum_n log softmax(e^-tau Z_n + c)[y_n]``
 
-    log_proba, log_given  (n_classes, n_items), Z and L
-    true_label            (n_items,) codes
-    weight                (n_items,) or None
-    bias                  (n_classes,) or None where there is none
-    returns               value, gradient (n,), Hessian (n, n); n is 2 or 2 + n_classes
+    log_proba, log_likelihood  (n_classes, n_items), Z and L
+    true_label                 (n_items,) codes y
+    weight                     (n_items,) or None
+    bias                       (n_classes,) c, or None for no bias
+    returns                    value, gradient (n,), Hessian (n, n); n is 2 or 2 + n_classes
     """
     by_temperature = np.exp(-log_temperature) * log_proba
-    by_whole = by_temperature + log_given
+    by_whole = by_temperature + log_likelihood
     by_whole *= np.exp(-log_dependence)
     directions = [(by_temperature, np.exp(-log_dependence)), (by_whole, 1.0)]
     value, gradient, hessian = _softmax_sums(by_whole, directions, true_label, weight, bias)
     if alone_weight > 0:
         alone, slope, curvature = _softmax_sums(by_temperature, [(by_temperature, 1.0)], true_label, weight, bias)
         value += alone_weight * alone
-        for to, of in (slice(0, 1), slice(0, 1)), (slice(2, None), slice(1, None)):  # rho, at 1, has no part in it
+        for to, of in (slice(0, 1), slice(0, 1)), (slice(2, None), slice(1, None)):  # it does not depend on rho, at 1
             gradient[to] += alone_weight * slope[of]
             hessian[to, 0] += alone_weight * curvature[of, 0]
             hessian[to, 2:] += alone_weight * curvature[of, 1:]
@@ -86,13 +86,24 @@ def _softmax_sums(
     weight: Floats | None,
     bias: Floats | None,
 ) -> tuple[float, Floats, Floats]:
-    """Sum of ``log softmax(logits + c)[y]`` with derivatives, where the logits shrink as ``d logits / d p = -D_p``.
+    """Sum over items of ``log softmax(x + c)[y]``, with its gradient and Hessian in the scalars (p, q, ...) and c.
 
-    Every parameter p is a log temperature, so that ``d D_p / d q = -D_min(p, q)`` in the order given: the whole's
-    temperature (last) scales what the earlier ones scale. With p the softmax, each item adds
-    ``E[D_p] - D_p[y]`` to the gradient and ``D_pq[y] - E[D_pq] - Cov(D_p, D_q)`` to the Hessian.
+    The scalars are log temperatures, on which x depends by ``dx/dp = -D_p``. For (tau, rho), in this order,
 
-    directions  each D_p as an array (n_classes, n_items) and what it is times
+        x = e^-rho (e^-tau Z + L)        D_tau = e^-rho e^-tau Z        D_rho = x
+
+    so that ``dD_tau/dtau = dD_tau/drho = dD_rho/dtau = -D_tau`` and ``dD_rho/drho = -D_rho``: in general
+    ``dD_p/dq = -D_min(p, q)``, since the last temperature scales all that the earlier ones scale. With pi the
+    probabilities ``softmax(x + c)``, and E and Cov over classes under them, an item adds
+
+        gradient  p         E[D_p] - D_p[y]
+                  c_k       [y = k] - pi_k
+        Hessian   p, q      D_min(p,q)[y] - E[D_min(p,q)] - Cov(D_p, D_q)    (= -gradient of min(p, q) - Cov)
+                  p, c_k    pi_k (D_p[k] - E[D_p])
+                  c_k, c_l  pi_k pi_l - [k = l] pi_k
+
+    logits      (n_classes, n_items) x
+    directions  each D_p as an array (n_classes, n_items) and a factor of it
     """
     n_scalars, n_bias = len(directions), 0 if bias is None else len(logits)
     gradient = np.zeros(n_scalars + n_bias)
@@ -136,7 +147,7 @@ def _weighted_sum(per_item: Floats, weight: Floats | None) -> float:
 
 def dependence_values(
     log_proba: Floats,
-    log_given: Floats,
+    log_likelihood: Floats,
     true_label: Codes,
     weight: Floats | None,
     log_temperature: Floats,
@@ -144,74 +155,74 @@ def dependence_values(
     bias: Floats | None,
     alone_weight: float,
 ) -> Floats:
-    """Log-likelihood of a block, as in ``dependence_sums``, at many temperatures.
+    """Log-likelihood of a block, as in `dependence_sums`, at many temperatures.
 
     log_temperature  (n_temperatures,)
     log_dependence   (n_temperatures, n_wholes) the values of rho at each temperature
     returns          (n_temperatures, n_wholes)
     """
     values = np.empty(log_dependence.shape)
-    lift = np.ones(len(log_proba)) if bias is None else np.exp(bias)
-    # Few items: many nodes at once, for calls cost more than arithmetic. Many: one, to stay in the cache.
+    exp_bias = np.ones(len(log_proba)) if bias is None else np.exp(bias)
+    # Few items: many nodes together, since calls cost more than arithmetic. Many: one, which fits the cache.
     at_once = max(1, 32_768 // max(1, log_proba.size))
     step = max(1, at_once // log_dependence.shape[1])
     for start in range(0, len(log_temperature), step):
-        some = slice(start, start + step)
-        logits = np.exp(-log_temperature[some, None]) * log_proba[:, None, :]
+        chunk = slice(start, start + step)
+        logits = np.exp(-log_temperature[chunk, None]) * log_proba[:, None, :]
         once = np.ones((logits.shape[1], 1))
-        values[some] = alone_weight * _log_likelihoods(logits.copy(), once, lift, true_label, weight, at_once)
-        logits += log_given[:, None, :]
-        power = np.exp(-log_dependence[some])
-        values[some] += _log_likelihoods(logits, power, lift, true_label, weight, at_once)
+        values[chunk] = alone_weight * _log_likelihoods(logits.copy(), once, exp_bias, true_label, weight, at_once)
+        logits += log_likelihood[:, None, :]
+        power = np.exp(-log_dependence[chunk])
+        values[chunk] += _log_likelihoods(logits, power, exp_bias, true_label, weight, at_once)
     if bias is not None:
         values += (1.0 + alone_weight) * _weighted_sum(bias[true_label], weight)
     return values
 
 
 def _log_likelihoods(
-    logits: Floats, power: Floats, lift: Floats, true_label: Codes, weight: Floats | None, at_once: int
+    logits: Floats, power: Floats, exp_bias: Floats, true_label: Codes, weight: Floats | None, at_once: int
 ) -> Floats:
     """Sum over items of ``log softmax(power logits + c)[y] - c_y`` at each power, (n_temperatures, n_powers).
 
-    logits  (n_classes, n_temperatures, n_items), overwritten
-    power   (n_temperatures, n_powers), of which ``at_once`` are looked at together
-    lift    (n_classes,) exp(c)
+    logits    (n_classes, n_temperatures, n_items), overwritten
+    power     (n_temperatures, n_powers), of which ``at_once`` are computed together
+    exp_bias  (n_classes,) exp(c)
     """
     logits -= logits.max(axis=0)  # once for all powers: the largest stays the largest
     at_truth = logits[true_label, :, np.arange(len(true_label))].T
     values = power * (at_truth.sum(axis=1) if weight is None else at_truth @ weight)[:, None]
     for start in range(0, power.shape[1], at_once):
-        some = power[:, start : start + at_once]
-        share = logits[:, :, None, :] * some[:, :, None]
+        powers = power[:, start : start + at_once]
+        share = logits[:, :, None, :] * powers[:, :, None]
         np.exp(share, out=share)
-        log_total = np.log(np.tensordot(lift, share, axes=1))
+        log_total = np.log(np.tensordot(exp_bias, share, axes=1))
         values[:, start : start + at_once] -= log_total.sum(axis=2) if weight is None else log_total @ weight
     return np.asarray(values)
 
 
-def dependence_proba(log_proba: Floats, log_given: Floats, nodes: DependenceNodes) -> Floats:
+def dependence_proba(log_proba: Floats, log_likelihood: Floats, nodes: DependenceNodes) -> Floats:
     """Probability of each class: the mean over nodes of ``softmax(e^-rho (e^-tau Z + L) + c)``.
 
-    log_proba, log_given  (n_classes, n_items), Z and L
-    returns               (n_classes, n_items)
+    log_proba, log_likelihood  (n_classes, n_items), Z and L
+    returns                    (n_classes, n_items)
     """
     total: Floats | None = None
     for at in np.unique(nodes.bias_of):
-        lift, here = np.exp(nodes.bias[at]), nodes.bias_of == at
+        exp_bias, here = np.exp(nodes.bias[at]), nodes.bias_of == at
         mean: Floats | None = None
         for tau in np.unique(nodes.log_temperature[here]):
             logits = np.exp(-tau) * log_proba
-            logits += log_given
+            logits += log_likelihood
             logits -= logits.max(axis=0)
-            some = here & (nodes.log_temperature == tau)
-            for rho, weight in zip(nodes.log_dependence[some], nodes.weight[some], strict=True):
+            subset = here & (nodes.log_temperature == tau)
+            for rho, weight in zip(nodes.log_dependence[subset], nodes.weight[subset], strict=True):
                 share = logits * np.exp(-rho)
                 np.exp(share, out=share)
-                share *= weight / (lift @ share)
+                share *= weight / (exp_bias @ share)
                 mean = share if mean is None else np.add(mean, share, out=mean)
         assert mean is not None
         if nodes.bias[at].any():
-            mean *= lift[:, None]
+            mean *= exp_bias[:, None]
         total = mean if total is None else np.add(total, mean, out=total)
     assert total is not None
     return total
