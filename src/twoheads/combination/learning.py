@@ -269,7 +269,7 @@ def _seen_by_dependence(team: ProbabilityLabelCombiner, blocks: Sequence[Block])
     """The blocks with the model's side as the stage takes it; items of one side alone say nothing of dependence."""
 
     def make(block: Block) -> Block:
-        alone = np.concatenate(block.one_sided(has_model=team.has_model_))
+        alone = np.concatenate(block.single_source_items(has_model=team.has_model_))
         weight = block.weight
         if len(alone):
             weight = np.ones(block.n_items) if weight is None else weight.copy()

@@ -222,7 +222,7 @@ def _sums(
     block: Block, n_people: int, n_classes: int, correlation: float, overlap: bool, manner: Manner | None
 ) -> tuple[Any, ...]:
     """Counts, the crowd's, how many items were asked about, the model's overlaps, and ways of answering."""
-    asked = block.asked().astype(np.float64)
+    asked = block.has_answer().astype(np.float64)
     by_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
     confused: Any = model_overlap(block.log_proba, block.weight) if overlap else 0.0
     ways: Any = 0.0

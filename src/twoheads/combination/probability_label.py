@@ -319,7 +319,7 @@ class ProbabilityLabelCombiner(Combiner):
         """
         assert block.answers is not None
         proba = dependence.proba(self._model_side(block), given, block.answers)
-        unasked, unseen = block.one_sided(has_model=self.has_model_)
+        unasked, unseen = block.single_source_items(has_model=self.has_model_)
         if len(unasked):
             proba[:, unasked] = dependence.model_proba(self.calibrator_.calibrate(block.log_proba[:, unasked]))
         if len(unseen):
@@ -334,7 +334,7 @@ class ProbabilityLabelCombiner(Combiner):
         manner = None if self.manner_ is None else self.manner_.log_likelihood(block)
         if self.dependence_ is None:
             calibrated = self._with_prior(block, self.calibrator_.unnormalised(block.log_proba))
-            return self._shifted(block, joint_log_proba(calibrated, block.answers, table, manner=manner))
+            return self._shifted(block, joint_log_proba(calibrated, block.answers, table, response=manner))
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         if manner is not None:
             given += manner

@@ -5,8 +5,8 @@ All are sums over a block. With p = softmax(W z + b), target t and x = (z, 1), a
     value = -sum_k t_k log p_k        gradient[k, i] = (p_k - t_k) x_i
     hessian[(k, i), (l, j)] = (p_k [k = l] - p_k p_l) x_i x_j
 
-A diagonal W has the entries with i = k and the intercepts only. Parameters stand in one array ``coefficients``: (2, K),
-slopes and intercepts, where W is diagonal; (K, K + 1), W beside b, where it is full.
+A diagonal W has only the entries with i = k and the intercepts. Parameters are one array ``coefficients``: (2, K),
+slopes and intercepts, if W is diagonal; (K, K + 1), W and b, if it is full.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def full_curvature(block: Block, coefficients: Floats) -> tuple[Floats]:
 
 
 def _gram(rows: Floats, weight: Floats | None) -> Floats:
-    """Products of all pairs of rows over the weighted items; of one array with itself, which costs half."""
+    """Weighted products of all pairs of rows; of one array with itself, which costs half. Rows are overwritten."""
     if weight is not None:
         rows *= np.sqrt(weight)
     return np.asarray(rows @ rows.T)

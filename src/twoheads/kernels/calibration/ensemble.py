@@ -1,7 +1,7 @@
 """Ensemble temperature scaling: ``w_0 softmax(z / T) + w_1 m + w_2 / K`` with z = log m, fitted by squared error.
 
-The squared error is a sum over items. In the weights it is a quadratic form of which three vectors are enough: with the
-parts measured from the uniform distribution, ``a = softmax(z / T) - 1/K``, ``b = m - 1/K`` and ``r = target - 1/K``, it
+The squared error is a sum over items and a quadratic form in the weights. With the components measured from the uniform
+distribution, ``a = softmax(z / T) - 1/K``, ``b = m - 1/K`` and ``r = target - 1/K``, it
 is ``|w_0 a + w_1 b - r|^2`` on the triangle ``w_0, w_1 >= 0, w_0 + w_1 <= 1``.
 """
 
@@ -39,12 +39,12 @@ def tempered_squared_error(block: Block, log_temperatures: Floats) -> tuple[Floa
 
 
 def ensemble_products(block: Block, log_temperature: float) -> tuple[Floats, Floats]:
-    """Products of the parts a, b, 0 with each other, (3, 3), and with r, (3,): all that the best weights depend on."""
+    """Products of the components a, b, 0 with each other, (3, 3), and with r, (3,), which determine the weights."""
     uniform = 1.0 / len(block.log_proba)
-    parts = np.stack([np.exp(tempered(block.log_proba, log_temperature)), np.exp(block.log_proba)]) - uniform
-    weighted = parts if block.weight is None else parts * block.weight
+    components = np.stack([np.exp(tempered(block.log_proba, log_temperature)), np.exp(block.log_proba)]) - uniform
+    weighted = components if block.weight is None else components * block.weight
     gram, cross = np.zeros((3, 3)), np.zeros(3)
-    gram[:2, :2] = np.einsum("ikn,jkn->ij", parts, weighted)
+    gram[:2, :2] = np.einsum("ikn,jkn->ij", components, weighted)
     cross[:2] = np.einsum("ikn,kn->i", weighted, block.soft_target() - uniform)
     return gram, cross
 
@@ -52,8 +52,8 @@ def ensemble_products(block: Block, log_temperature: float) -> tuple[Floats, Flo
 def best_weights(gram: Floats, cross: Floats) -> Floats:
     """Weights on the simplex that minimise ``w @ gram @ w - 2 w @ cross``, exactly.
 
-    The minimum lies inside one face of the simplex (a corner, an edge, the whole), where it solves a linear system; the
-    lowest of the faces' feasible solutions is it. Of equally good ones the first is taken, (1, 0, 0) before all.
+    The minimum is in the interior of one face of the simplex (a corner, an edge, the whole), where it solves a linear
+    system: it is the lowest of the faces' feasible solutions. Of equally good ones the first is taken, (1, 0, 0) first.
 
     gram   (3, 3), positive semi-definite
     cross  (3,)
@@ -71,7 +71,7 @@ def best_weights(gram: Floats, cross: Floats) -> Floats:
 
 
 def _on_face(gram: Floats, cross: Floats, corners: Floats) -> Floats:
-    """Where the quadratic is stationary on the plane through the corners, as near the first of them as can be."""
+    """Stationary point of the quadratic on the plane through the corners, the nearest to the first of them."""
     first, rest = corners[0], corners[1:] - corners[0]
     moves = np.linalg.lstsq(rest @ gram @ rest.T, rest @ (cross - gram @ first), rcond=1e-12)[0]
     return np.asarray(first + moves @ rest)
@@ -79,7 +79,7 @@ def _on_face(gram: Floats, cross: Floats, corners: Floats) -> Floats:
 
 def log_ensemble(log_proba: Floats, log_temperature: float, weights: Floats) -> Floats:
     """Log of the mixture, (n_classes, n_items)."""
-    if weights[0] == 1.0:  # the only part that could be too small for a probability, not for its logarithm
+    if weights[0] == 1.0:  # its probabilities may underflow where their logarithms do not
         return tempered(log_proba, log_temperature)
     total = np.full_like(log_proba, weights[2] / len(log_proba))
     total += weights[1] * np.exp(log_proba)

@@ -1,7 +1,7 @@
-"""I-Max binning: bins of the one-vs-rest log-odds that keep most information about "is it this class".
+"""I-Max binning: bins of the one-vs-rest log-odds that keep most information about whether the class is true.
 
 Notation of the paper: lambda is the log-odds that an item is of a class, g the edges between bins and phi the bins'
-representatives, also log-odds. While bins are sought, the model is taken at its word,
+representatives, also log-odds. The bins are found as if the model were calibrated,
 P(y = 1 | lambda) = sigmoid(lambda).
 """
 
@@ -27,7 +27,7 @@ def log_odds(log_proba: Floats) -> Floats:
 
 
 def information_edges(representative: Floats) -> Floats:
-    """Edge between each two neighbouring representatives, where an item loses as much information in either bin.
+    """Edge between neighbouring representatives, where an item loses the same information in either bin.
 
     ``g_m = log{ log[(1 + e^phi_m) / (1 + e^phi_{m-1})] / log[(1 + e^-phi_{m-1}) / (1 + e^-phi_m)] }``
 
@@ -43,31 +43,31 @@ def information_edges(representative: Floats) -> Floats:
 def information_bins(values: Floats, weight: Floats | None, n_bins: int) -> tuple[Floats, Floats]:
     """Edges, (n_bins - 1,), and representatives, (n_bins,), of the bins that keep most information about the label.
 
-    Edges and representatives are set in turn, each the best for the other, until no item changes its bin. It begins at
-    equal shares of the label's standard deviation, ``sqrt(p (1 - p))``, summed along the sorted values.
+    Edges and representatives are optimised in turn until no item changes its bin. They start at equal shares of the
+    label's standard deviation, ``sqrt(p (1 - p))``, summed along the sorted values.
 
     values  (n_values,) log-odds
     weight  (n_values,) or None
     """
     if weight is None:
         values = np.sort(values)
-        sure, unsure = expit(values), expit(-values)
+        true, false = expit(values), expit(-values)
     else:
         order = np.argsort(values, kind="stable")
         values, weight = values[order], weight[order]
-        sure, unsure = weight * expit(values), weight * expit(-values)
-    share = np.cumsum(np.sqrt(sure * unsure))
+        true, false = weight * expit(values), weight * expit(-values)
+    share = np.cumsum(np.sqrt(true * false))
     representative = values[np.searchsorted(share, (np.arange(n_bins) + 0.5) / n_bins * share[-1])]
-    # Each is summed from its small end, so that no sum of small numbers is a difference of large ones.
-    sure = np.concatenate([[0.0], np.cumsum(sure)])
-    unsure = np.concatenate([np.cumsum(unsure[::-1])[::-1], [0.0]])
+    # Each is summed from its small end, so that no small sum is a difference of large ones.
+    true = np.concatenate([[0.0], np.cumsum(true)])
+    false = np.concatenate([np.cumsum(false[::-1])[::-1], [0.0]])
     place = np.empty(0)
     for _ in range(1000):
         edges = information_edges(representative)
         before, place = place, np.concatenate([[0], np.searchsorted(values, edges), [len(values)]])
         if np.array_equal(before, place):
             break
-        positive, negative = np.diff(sure[place]), -np.diff(unsure[place])
+        positive, negative = np.diff(true[place]), -np.diff(false[place])
         filled = (positive > 0.0) & (negative > 0.0)
         representative = representative.copy()
         representative[filled] = np.log(positive[filled]) - np.log(negative[filled])
@@ -86,7 +86,7 @@ def bin_of(values: Floats, edges: Floats) -> Codes:
 
 
 def bin_counts(block: Block, edges: Floats) -> tuple[Floats, Floats]:
-    """How many (class, item) pairs fall into each bin, and how many of them are true, both (n_sets, n_bins)."""
+    """(Class, item) pairs in each bin, and those of them that are true, weighted, both (n_sets, n_bins)."""
     n_sets, n_bins = len(edges), edges.shape[1] + 1
     code = (bin_of(log_odds(block.log_proba), edges) + n_bins * np.arange(n_sets)[:, None]).ravel()
     weight = np.ones(block.n_items) if block.weight is None else block.weight

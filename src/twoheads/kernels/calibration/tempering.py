@@ -5,7 +5,7 @@ With beta = 1/T = exp(-tau), p = softmax(beta z) and zbar the target's mean of z
     value = beta zbar - log sum_j exp(beta z_j)
     d value / d beta = zbar - E_p z            d2 value / d beta2 = -Var_p z
 
-so that the target enters by zbar alone, and the rest is the same for every target. Since z is normalised, its largest
+so that the target enters only by zbar. Since z is normalised, its largest
 entry is at least -log K: no exp(beta z) overflows, and no sum of them underflows within the bounds of tau.
 """
 
@@ -18,10 +18,10 @@ from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import log_sum
 
-#: log T is sought in here: a model that is never wrong on the labelled items has no finite best temperature.
+#: Bounds of log T: a model that is never wrong on the labelled items has no finite best temperature.
 LOG_TEMPERATURE_BOUNDS = (-4.0, 5.0)
 
-#: Where a log-likelihood that is to be added up later is kept: from -4 to 5, four to an octave.
+#: Nodes at which log-likelihoods are stored, to be added up over chunks: from -4 to 5, four per octave.
 _PER_OCTAVE = 4
 N_NODES = 53
 LOG_TEMPERATURE_NODES: Floats = LOG_TEMPERATURE_BOUNDS[0] + np.arange(N_NODES) * np.log(2.0) / _PER_OCTAVE
@@ -38,7 +38,7 @@ def tempered(log_proba: Floats, log_temperature: float) -> Floats:
 def temperature_values(block: Block, log_temperatures: Floats) -> tuple[Floats]:
     """Log-likelihood of the block's targets at each of several temperatures, (n_temperatures,)."""
     log_proba = block.log_proba
-    if log_temperatures.min() < LOG_TEMPERATURE_BOUNDS[0]:  # where all of exp(z / T) would be too small for a number
+    if log_temperatures.min() < LOG_TEMPERATURE_BOUNDS[0]:  # where exp(z / T) would underflow for all classes
         log_proba = log_proba - log_proba.max(axis=0)
     target = block.expected(log_proba)
     scaled = np.empty_like(log_proba)
@@ -53,7 +53,8 @@ def temperature_values(block: Block, log_temperatures: Floats) -> tuple[Floats]:
 def node_values(block: Block) -> Floats:
     """Log-likelihood of the block's targets at each of `LOG_TEMPERATURE_NODES`, (n_nodes,): a sum over items.
 
-    Nodes an octave of 1/T apart have ``exp(z / T)`` that is the square of the one before: few of them need an ``exp``.
+    ``beta sum_n w_n zbar_n - sum_n w_n log sum_k exp(beta z_nk)`` as in `temperature_values`. Halving T squares
+    ``exp(beta z)``, so that only the nodes of the first octave need an ``exp``: three times as fast.
     """
     log_proba = block.log_proba - block.log_proba.max(axis=0)
     target = block.weighted_sum(block.expected(log_proba))
@@ -71,7 +72,7 @@ def node_values(block: Block) -> Floats:
 
 
 def _weighted_log_sum(norm: Floats, weight: Floats | None) -> float:
-    """Sum of logs, of products of 32 numbers at a time where nothing is weighted; norm is from 1 to n_classes."""
+    """Sum of logs; without weights, logs of products of 32 numbers, each from 1 to n_classes: no overflow."""
     if weight is not None:
         return float((weight * np.log(norm)).sum())
     whole = len(norm) - len(norm) % 32
@@ -80,42 +81,42 @@ def _weighted_log_sum(norm: Floats, weight: Floats | None) -> float:
 
 
 def between_nodes(values: Floats) -> BSpline:
-    """A function of log T that is known at the nodes, everywhere: a spline of the ninth degree, good to 1e-9."""
+    """Interpolate a function of log T between the nodes: a spline of degree nine, accurate to 1e-9."""
     return make_interp_spline(LOG_TEMPERATURE_NODES, values, k=9)
 
 
 def mode_between_nodes(curve: BSpline, prior_mean: float, prior_sd: float) -> tuple[float, float]:
-    """Where a log-likelihood as of `between_nodes` and a Normal prior are largest together, and their curvature there.
+    """Mode of the posterior of a log-likelihood as of `between_nodes` and a Normal prior, and its curvature there.
 
-    prior_sd  infinite where there is no prior
+    prior_sd  infinite for no prior
     """
     nodes = LOG_TEMPERATURE_NODES
     values = curve(nodes) - 0.5 * ((nodes - prior_mean) / prior_sd) ** 2
-    alike = np.flatnonzero(values >= values.max() - 1e-12 * np.abs(values).max())
-    best = int(alike[np.argmin(np.abs(nodes[alike]))])  # of temperatures as good, the nearest to 1
+    tied = np.flatnonzero(values >= values.max() - 1e-12 * np.abs(values).max())
+    best = int(tied[np.argmin(np.abs(nodes[tied]))])  # of tied temperatures, the nearest to 1
     low, high = nodes[max(best - 1, 0)], nodes[min(best + 1, N_NODES - 1)]
     first, second = curve.derivative(1), curve.derivative(2)
     mode = float(nodes[best])
-    # Newton's method within the two steps that hold the mode.
+    # Newton's method, bracketed by the neighbouring nodes.
     for _ in range(100):
         slope = float(first(mode)) - (mode - prior_mean) / prior_sd**2
-        bend = float(second(mode)) - prior_sd**-2.0
+        curvature = float(second(mode)) - prior_sd**-2.0
         low, high = (mode, high) if slope > 0 else (low, mode)
-        ahead = mode - slope / bend if bend < 0 else np.inf
-        step = (ahead if low <= ahead <= high else (low + high) / 2) - mode
+        proposal = mode - slope / curvature if curvature < 0 else np.inf
+        step = (proposal if low <= proposal <= high else (low + high) / 2) - mode
         mode += step
-        if abs(step) < 1e-8:  # Newton's error is now about its square
+        if abs(step) < 1e-8:  # the error is now about its square
             break
     mode = float(np.clip(mode, *LOG_TEMPERATURE_BOUNDS))
     return mode, float(second(mode)) - prior_sd**-2.0
 
 
-def with_derivatives(values: Floats, tau: float, slope: float, bend: float) -> Floats:
-    """Values at the nodes, changed around tau so that between nodes slope and curvature there are as given."""
+def with_derivatives(values: Floats, tau: float, slope: float, curvature: float) -> Floats:
+    """Values at the nodes, changed around tau so that the interpolated function has the given slope and curvature."""
     curve = between_nodes(values)
-    slope, bend = slope - float(curve.derivative(1)(tau)), bend - float(curve.derivative(2)(tau))
+    slope, curvature = slope - float(curve.derivative(1)(tau)), curvature - float(curve.derivative(2)(tau))
     away = LOG_TEMPERATURE_NODES - tau
-    return np.asarray(values + (slope * away + 0.5 * bend * away**2) * np.exp(-0.5 * away**2))
+    return np.asarray(values + (slope * away + 0.5 * curvature * away**2) * np.exp(-0.5 * away**2))
 
 
 def temperature_sums(block: Block, log_temperature: float) -> tuple[float, float, float]:
@@ -134,10 +135,10 @@ def temperature_sums(block: Block, log_temperature: float) -> tuple[float, float
 
 
 def temperature_slopes(log_proba: Floats, calibrated: Floats, responsibility: Floats) -> tuple[float, float]:
-    """First two derivatives in 1/T of the expected log-likelihood, from what an E-step has at hand.
+    """First two derivatives in 1/T of the expected log-likelihood, from arrays of the E-step.
 
     log_proba       (n_classes, n_items) z
-    calibrated      (n_classes, n_items) log softmax(z / T) at the present T
+    calibrated      (n_classes, n_items) log softmax(z / T) at the current T
     responsibility  (n_classes, n_items), times the items' weights
     """
     share = np.exp(calibrated)
@@ -161,13 +162,13 @@ def in_log_temperature(beta: float, first: float, second: float) -> tuple[float,
 
 
 def normal_log_density(value: float, mean: float, sd: float) -> tuple[float, float, float]:
-    """Log-density of Normal(mean, sd^2) up to a constant, with its two derivatives; 0 for an endless sd."""
+    """Log-density of Normal(mean, sd^2) up to a constant, with its two derivatives; 0 for an infinite sd."""
     precision = sd**-2
     return -0.5 * precision * (value - mean) ** 2, -precision * (value - mean), -precision
 
 
 def newton_step(first: float, second: float, *, longest: float = 1.0) -> float:
-    """An uphill step: Newton's where the function bends down, else as far as allowed; never longer than ``longest``."""
+    """An uphill step: Newton's if the function is concave, else of length ``longest``, which no step exceeds."""
     if first == 0.0:
         return 0.0
     step = -first / second if second < 0 else np.sign(first) * longest

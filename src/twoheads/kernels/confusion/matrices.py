@@ -8,7 +8,7 @@ from twoheads.kernels.arrays import Floats
 
 
 def normalise_columns(counts: Floats) -> Floats:
-    """Counts as conditional probabilities given the truth; a class never counted gets the uniform distribution.
+    """Counts as conditional probabilities given the truth; a class without counts gets the uniform distribution.
 
     counts  (..., n_answers, n_classes); columns of the result sum to 1
     """
@@ -18,12 +18,12 @@ def normalise_columns(counts: Floats) -> Floats:
 
 
 def log_table(given_true: Floats) -> Floats:
-    """Log of conditional probabilities as one table, a row per (person, answer).
+    """Log of conditional probabilities as one table, a row per (annotator, answer).
 
-    An answer that no class ever gives tells nothing about the class: its row is 0.
+    An answer that is impossible under every class is ignored: its row is 0.
 
-    given_true  (n_people, n_answers, n_classes)
-    returns     (n_people * n_answers, n_classes)
+    given_true  (n_annotators, n_answers, n_classes)
+    returns     (n_annotators * n_answers, n_classes)
     """
     with np.errstate(divide="ignore"):
         table = np.log(given_true).reshape(-1, given_true.shape[-1])
@@ -32,7 +32,7 @@ def log_table(given_true: Floats) -> Floats:
 
 
 def one_coin(accuracy: float, n_classes: int) -> Floats:
-    """The matrix of one accuracy for all classes, errors spread evenly, (n_classes, n_classes)."""
+    """The matrix with one accuracy for all classes and uniform errors, (n_classes, n_classes)."""
     matrix = np.full((n_classes, n_classes), (1.0 - accuracy) / (n_classes - 1))
     np.fill_diagonal(matrix, accuracy)
     return matrix

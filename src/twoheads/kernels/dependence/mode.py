@@ -1,7 +1,7 @@
-"""What is believed of the parameters of ``dependence``, and their most likely values by damped Newton steps.
+"""Prior of the parameters of `likelihood`, and the mode of their posterior by damped Newton steps.
 
 The data come in as a function that sums over all labelled items, wherever these are:
-``sums(tau, rho, bias, alone_weight)``, the total over blocks of ``dependence_sums``.
+``sums(tau, rho, bias, alone_weight)``, the total over blocks of `dependence_sums`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Sums: TypeAlias = Callable[[float, float, Floats | None, float], tuple[float, Fl
 
 @dataclass(frozen=True, slots=True)
 class DependencePrior:
-    """What is believed before any label.
+    """Prior of the parameters.
 
     tau ~ Student-t with 3 degrees of freedom (heavy tails: temperatures from 0.2 to 9 occur), rho ~ Normal,
     c_k ~ Normal(0, bias_sd^2) with one of several values of bias_sd, 0 meaning no bias.
@@ -37,7 +37,7 @@ class DependencePrior:
 
 @dataclass(frozen=True, slots=True)
 class DependenceMode:
-    """The most likely parameters at one bias_sd.
+    """Mode of the posterior at one bias_sd.
 
     precision  the negative Hessian of the log posterior, in (tau, rho) or (tau, rho, c)
     """
@@ -53,7 +53,7 @@ Start: TypeAlias = DependenceMode | tuple[float, float]
 
 
 def prior_with_agreement(n: float, prior: DependencePrior | None = None) -> DependencePrior:
-    """Prior that goes with items without truth: wider in tau, which they inform, narrower in rho and c.
+    """Prior used with items without truth: wider in tau, which they inform, narrower in rho and c.
 
     From the default prior: scale .65 of tau, sd .15 of rho, and a bias with probability ``.3 n / (n + 20)``.
 
@@ -73,7 +73,7 @@ def prior_with_agreement(n: float, prior: DependencePrior | None = None) -> Depe
 def log_prior(
     prior: DependencePrior, log_temperature: float, log_dependence: float, bias: Floats | None, bias_sd: float
 ) -> tuple[float, Floats, Floats]:
-    """Log prior with its gradient and Hessian in (tau, rho, c); constants that no parameter moves are left out."""
+    """Log prior with its gradient and Hessian in (tau, rho, c); without constants."""
     t = (log_temperature - prior.log_temperature_mean) / prior.log_temperature_scale
     r = (log_dependence - prior.log_dependence_mean) / prior.log_dependence_sd
     tail = 3.0 + t * t
@@ -89,11 +89,11 @@ def log_prior(
 def dependence_mode(
     sums: Sums, n: float, prior: DependencePrior, bias_sd: float, start: Start, n_classes: int, *, enough: float = 1e-4
 ) -> DependenceMode:
-    """Joint mode of (tau, rho, c) by Newton steps, damped until the posterior rises.
+    """Joint mode of (tau, rho, c) by Newton steps, damped until the posterior increases.
 
     n       the labelled items' total weight
-    start   where to begin, (tau, rho) or the mode at another bias_sd
-    enough  a step that promises less than this is the last, and not checked: 1e-4 is a hundredth of a posterior sd,
+    start   (tau, rho), or the mode at another bias_sd
+    enough  a step of less expected gain than this is the last, and not checked: 1e-4 is a hundredth of a posterior sd,
             and after the step it is far less
     """
     point = _start(start, bias_sd, n_classes)
@@ -137,7 +137,7 @@ def _log_posterior(
 
 
 def _newton_step(gradient: Floats, precision: Floats) -> Floats:
-    """Newton's step to the top of the local parabola; where it has none, a ridge is raised until it has."""
+    """Newton's step; if the Hessian is not definite, with a ridge large enough to make it so."""
     size = np.abs(np.diagonal(precision)).max()
     ridge = 0.0
     while True:

@@ -1,8 +1,8 @@
-"""How likely the parameters of ``dependence`` are: a small grid of nodes around their mode.
+"""Posterior of the parameters of `likelihood`: a small grid of nodes around their mode.
 
 The data come in as two functions that sum over all labelled items, wherever these are:
 ``sums(tau, rho, bias, alone_weight)`` and ``values(taus, rhos, bias, alone_weight)``, the totals over blocks of
-``dependence_sums`` and ``dependence_values``.
+`dependence_sums` and `dependence_values`.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from twoheads.kernels.dependence.likelihood import DependenceNodes, model_alone_
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior, Start, Sums, dependence_mode
 
 Values: TypeAlias = Callable[[Floats, Floats, Floats | None, float], Floats]
-#: What items without truth say of the log temperature: log-density at each of the values given.
+#: Log-density of the log temperature from items without truth, at each of the given values.
 Agreement: TypeAlias = Callable[[Floats], Floats]
 
-#: Where the parameters can be, when too few labels say so.
+#: Range of the parameters, when there are too few labels to infer it.
 LOG_TEMPERATURE_RANGE = (-4.0, 5.0)
 LOG_DEPENDENCE_REACH = 0.75
-#: From here on the posterior is near enough to a normal one for its curvature to say how far the grid must reach,
-#: unless the labels say little of tau (a model that knows nothing).
+#: From so many labels on the posterior is close enough to a normal one for its curvature to give the grid's range,
+#: unless the labels carry little information on tau (an uninformative model).
 NARROW_LABELS = 200
 NARROW_SD = 0.5
 NORMAL_LABELS = 1000
-#: Of the nodes' weight, how much may be left out of predictions.
+#: Share of the nodes' weight that predictions may ignore.
 DROPPED = 1e-3
-#: A sample's mode is found once a Newton step promises less than this: with so many labels the next one would promise
-#: about its square over their number.
+#: A sample's mode is found once the expected gain of a Newton step is below this: with so many labels the next one
+#: would gain about its square over their number.
 ROUGHLY = 1.0
 
 
 def _first_guess(values: Values, n: float, prior: DependencePrior) -> tuple[float, float]:
-    """Where Newton starts: with few labels the posterior of tau can have more than one peak."""
+    """Start of Newton's method: with few labels the posterior of tau can have several modes."""
     if n >= NARROW_LABELS:
         return prior.log_temperature_mean, prior.log_dependence_mean
     tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)
@@ -62,11 +62,11 @@ def fit_dependence(
 ) -> DependenceNodes:
     """Nodes over (tau, rho, c) and their weights, for up to ``MODE_LABELS`` labelled items.
 
-    For each bias_sd: the joint mode, then with c held there a grid over (tau, rho); the evidence for bias_sd is the
+    For each bias_sd: the joint mode, then with c fixed there a grid over (tau, rho); the evidence for bias_sd is the
     grid's sum times the volume of c, ``|H_cc|^-1/2 bias_sd^-K``.
 
     n          the labelled items' total weight
-    agreement  what items without truth say of tau; comes with ``prior_with_agreement``
+    agreement  log-density of tau from items without truth; used with `prior_with_agreement`
     """
     prior = prior or DependencePrior()
     start: Start = _first_guess(values, n, prior)
@@ -104,8 +104,8 @@ def fit_dependence_mode(
 ) -> DependenceNodes:
     """One node, the joint mode, for more than ``MODE_LABELS`` labelled items.
 
-    Newton starts from the mode on a sample of the items, where also the best bias_sd is chosen, so that all items are
-    gone through two or three times.
+    Newton's method starts from the mode of a sample of the items, on which bias_sd is chosen, and needs two or three
+    passes over all items.
 
     sums         over all labelled items, of total weight n
     sample_sums  over at most ``MODE_LABELS`` of them, of total weight sample_n
@@ -144,12 +144,12 @@ def _grid_log_posterior(
 def _grid(
     values: Values, n: float, prior: DependencePrior, mode: DependenceMode, agreement: Agreement | None
 ) -> tuple[Floats, Floats]:
-    """Equally spaced values where the posterior of (tau, rho) is, (n_temperatures,) and (n_temperatures, n_wholes)."""
+    """Equally spaced values covering the posterior of (tau, rho), (n_temperatures,) and (n_temperatures, n_wholes)."""
     (tt, tr), (_, rr) = mode.precision[:2, :2]
     if n >= NARROW_LABELS and rr > 0 and tt - tr * tr / rr > NARROW_SD**-2:
-        # A step of 1.5 sd sums a normal density to 3e-4; more nodes are for its being not quite normal yet.
+        # Steps of 1.5 sd sum a normal density to 3e-4; the others are for a posterior that is not quite normal.
         sd = np.linspace(-4.0, 4.0, 7) if n < NORMAL_LABELS else np.linspace(-3.0, 3.0, 5)
-        # Sheared along the ridge on which tau and rho make up for each other.
+        # Sheared along the ridge on which tau and rho compensate for each other.
         along = sd / np.sqrt(tt - tr * tr / rr)
         return mode.log_temperature + along, mode.log_dependence - along[:, None] * tr / rr + sd / np.sqrt(rr)
     tau = np.linspace(*LOG_TEMPERATURE_RANGE, 15)
@@ -162,7 +162,7 @@ def _grid(
 
 
 def _reach(values: Floats, likely: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float]:
-    """Range of the likely values and one step further, where there is one."""
+    """Range of the likely values and one step further, within the values."""
     at = np.flatnonzero(likely)
     return float(values[max(at[0] - 1, 0)]), float(values[min(at[-1] + 1, len(values) - 1)])
 
@@ -175,7 +175,7 @@ def _log_bias_volume(mode: DependenceMode, bias_sd: float) -> float:
 
 
 def _without_negligible(nodes: DependenceNodes) -> DependenceNodes:
-    """Nodes that hold all but ``DROPPED`` of the weight."""
+    """The largest nodes, with all but ``DROPPED`` of the weight."""
     order = np.argsort(-nodes.weight, kind="stable")
     before = np.cumsum(nodes.weight[order]) - nodes.weight[order]
     kept = np.sort(order[before < 1.0 - DROPPED])

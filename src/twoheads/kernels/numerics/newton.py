@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from twoheads.kernels.arrays import Floats
 
-#: More parameters than this and their Hessian, a square of that side, is not worth its room.
+#: With more parameters than this, the Hessian takes too much memory.
 NEWTON_LIMIT = 512
 
 
@@ -21,14 +21,14 @@ def near_minimum(
     centre: Floats,
     precision: Floats,
 ) -> Floats:
-    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``, sought from the centre.
+    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``, starting from the centre.
 
-    Newton's method with halved steps where the function would not fall; L-BFGS where there are too many parameters.
+    Newton's method, with steps halved until the function decreases; L-BFGS if there are too many parameters.
 
     loss       value and gradient (shape of x) of a convex function
     curvature  its Hessian, (x.size, x.size)
-    centre     where the penalty pulls to
-    precision  how strongly, not negative, of the centre's shape
+    centre     minimum of the penalty
+    precision  strength of the penalty, not negative, of the centre's shape
     """
 
     def total(x: Floats) -> tuple[float, Floats]:
@@ -56,12 +56,12 @@ def near_minimum(
 
 
 def _newton_step(hessian: Floats, gradient: Floats) -> Floats:
-    # Where the function is flat (a shift of all intercepts) the gradient is 0 too: a speck on the diagonal decides.
-    speck = np.trace(hessian) / len(hessian) * np.eye(len(hessian))
+    # In flat directions (a shift of all intercepts) the gradient is 0 too: a small ridge makes the step unique.
+    jitter = np.trace(hessian) / len(hessian) * np.eye(len(hessian))
     for size in (1e-12, 1e-9, 1e-6, 1e-3, 1.0):
         with suppress(LinAlgError):
-            return -np.asarray(cho_solve(cho_factor(hessian + size * speck), gradient))
-    return np.zeros_like(gradient)  # all that is left is rounding
+            return -np.asarray(cho_solve(cho_factor(hessian + size * jitter), gradient))
+    return np.zeros_like(gradient)  # only rounding is left
 
 
 def _quasi_newton(total: Callable[[Floats], tuple[float, Floats]], start: Floats, scale: Floats) -> Floats:

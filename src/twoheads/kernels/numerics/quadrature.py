@@ -1,4 +1,4 @@
-"""Integrals over one parameter: where its density lives, and the fewest nodes that carry it."""
+"""Integrals over one parameter: the range of its density, and Gauss rules of few nodes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def support(
 
 
 def normalised_weights(log_density: Floats) -> Floats:
-    """Weights proportional to a density known by its logarithm on equally spaced nodes."""
+    """Weights proportional to a density, given its logarithm at equally spaced nodes."""
     weights = np.exp(log_density - log_density.max())
     return np.asarray(weights / weights.sum())
 
 
 def gauss_rule(nodes: Floats, weights: Floats, n_nodes: int) -> tuple[Floats, Floats]:
-    """The Gauss rule of a discrete measure: ``n_nodes`` nodes that integrate polynomials to degree 2 n_nodes - 1 alike.
+    """The Gauss rule of a discrete measure: ``n_nodes`` nodes, exact for polynomials up to degree 2 n_nodes - 1.
 
     The measure's three-term recurrence (Stieltjes) gives the Jacobi matrix; its eigenvalues are the nodes and the
     squares of its eigenvectors' first entries the weights (Golub and Welsch, 1969).

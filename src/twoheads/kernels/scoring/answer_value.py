@@ -1,12 +1,12 @@
-"""What one more answer is worth: how likely each answer is, and how much better the choice would then be.
+"""The expected value of one more answer: the probability of each answer, and the better decision it allows.
 
     p(h) = sum_y phi[h, y] b(y)        gain = sum_h p(h) (max_d U q(y | h)[d] - U q(y | h)[d0])
 
-with b the present belief, q(y | h) the posterior once h is known, U the worth of each decision under each truth (the
-identity where being right is all that counts) and d0 the present decision. It is never negative.
+with b the current belief, q(y | h) the posterior after answer h, U the utility of each decision under each truth (the
+identity for accuracy) and d0 the current decision. It is never negative.
 
-Before anyone has answered, b is ``softmax(e^-theta log m)``, m calibrated and theta fitted to people's answers: how
-often they agree with the model can be seen without any truth.
+Before any answer, b is ``softmax(e^-theta log m)``, with m calibrated and theta fitted to people's answers: their
+agreement with the model is observed without any truth.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from twoheads.kernels.simplex import FLOOR
 ANSWER_TEMPERATURE_SD = 0.5
 
 
-def answer_log_likelihood_at(log_proba: Floats, given: Floats, weight: Floats, log_temperature: float) -> float:
-    """Log-probability of answers that are known, ``sum log sum_y phi[h, y] softmax(e^-theta log m)_y``.
+def answer_log_likelihood_at(log_proba: Floats, likelihood: Floats, weight: Floats, log_temperature: float) -> float:
+    """Log-probability of observed answers, ``sum log sum_y phi[h, y] softmax(e^-theta log m)_y``.
 
-    log_proba  (n_classes, n_answers) log m of each answer's item, calibrated
-    given      (n_classes, n_answers) phi[h, :] of each answer
-    weight     (n_answers,)
+    log_proba   (n_classes, n_answers) log m of each answer's item, calibrated
+    likelihood  (n_classes, n_answers) phi[h, :] of each answer
+    weight      (n_answers,)
     """
-    likely = np.einsum("kn,kn->n", given, np.exp(tempered(log_proba, log_temperature)))
-    return float(weight @ np.log(np.maximum(likely, FLOOR)))
+    proba = np.einsum("kn,kn->n", likelihood, np.exp(tempered(log_proba, log_temperature)))
+    return float(weight @ np.log(np.maximum(proba, FLOOR)))
 
 
 def fit_answer_temperature(log_likelihood: Callable[[float], float]) -> float:
-    """The mode of theta: the answers' log-likelihood with a Normal prior around 0, the calibrated model as it is.
+    """The mode of theta: the answers' log-likelihood with a Normal prior around 0, the calibrated model itself.
 
-    The sum need not have one hill only: the best of evenly spaced values says where to look closely.
+    The posterior may have several modes: the search starts around the best of evenly spaced values.
     """
 
     def loss(theta: float) -> float:
@@ -55,10 +55,10 @@ def fit_answer_temperature(log_likelihood: Callable[[float], float]) -> float:
 def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None = None) -> Floats:
     """Expected gain of one more answer, (n_items,).
 
-    proba      (n_answers, n_items) how likely each answer is
-    posterior  (n_answers, n_classes, n_items) the posterior of the truth once it is known
-    choice     (n_items,) the present decision
-    worth      (n_decisions, n_classes) U; None where being right is worth 1 and being wrong 0
+    proba      (n_answers, n_items) probability of each answer
+    posterior  (n_answers, n_classes, n_items) the posterior of the truth after each answer
+    choice     (n_items,) the current decision
+    worth      (n_decisions, n_classes) U; None for 1 if right and 0 if wrong
     """
     value = posterior if worth is None else np.einsum("dk,akn->adn", worth, posterior)
     better = value.max(axis=1)
@@ -67,15 +67,15 @@ def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None 
 
 
 def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = None) -> Floats:
-    """Expected gain of one more answer under Bayes' rule alone: a quick look at many people.
+    """Expected gain of one more answer under Bayes' rule alone: fast, for many annotators.
 
-    Where the posterior is ``phi[h, y] b(y)`` normalised, the sum over answers needs neither exponentials nor divisions:
+    If the posterior is ``phi[h, y] b(y)`` normalised, the sum over answers needs neither exponentials nor divisions:
     ``sum_h max_d sum_y U[d, y] phi[h, y] b(y) - max_d sum_y U[d, y] b(y)``.
 
-    belief      (n_classes, n_items), or (n_classes, n_items, 1) for everyone about every item
-    given_true  (n_answers, n_classes, n_items) the matrix of the person asked about each item, or
-                (n_answers, n_classes, n_people)
-    returns     (n_items,) or (n_items, n_people)
+    belief      (n_classes, n_items), or (n_classes, n_items, 1) for every annotator on every item
+    given_true  (n_answers, n_classes, n_items) the matrix of the annotator asked about each item, or
+                (n_answers, n_classes, n_annotators)
+    returns     (n_items,) or (n_items, n_annotators)
     """
     total = np.zeros(np.broadcast_shapes(given_true.shape[2:], belief.shape[1:]))
     if worth is not None:

@@ -1,4 +1,4 @@
-"""Kerrigan, Smyth and Steyvers (2021), section 6: what two predictors guarantee about their product."""
+"""Kerrigan, Smyth and Steyvers (2021), section 6: guarantees for the product of two predictors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twoheads.kernels.arrays import Codes, Floats
 
 
 def truth_and_rest(weight: Floats, true_label: Codes, *, stronger: bool) -> tuple[Floats, Floats]:
-    """Weight of the true class, and of all others together; where ``stronger``, of the largest other alone.
+    """Weight of the true class, and of all others together; if ``stronger``, of the largest other only.
 
     weight      (n_classes, n_items), non-negative, in any unit per item
     true_label  (n_items,), codes
@@ -22,7 +22,7 @@ def truth_and_rest(weight: Floats, true_label: Codes, *, stronger: bool) -> tupl
 
 
 def confidence_ratio(truth: Floats, rest: Floats) -> Floats:
-    """``truth / rest``: infinite where nothing stands against the truth, 0 where nothing stands for it.
+    """``truth / rest``: infinite if rest is 0, and 0 if truth is.
 
     truth, rest  (n_items,), non-negative
     returns      (n_items,)
@@ -35,7 +35,7 @@ def confidence_ratio(truth: Floats, rest: Floats) -> Floats:
 def surely_right(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> NDArray[np.bool_]:
     """Where ``truth_1 truth_2 > rest_1 rest_2``, that is r_1 > 1 / r_2: the product then has its maximum at the truth.
 
-    Strict, as in the paper's proof and not its statement: in a tie the largest product may be another class's.
+    Strict, as in the paper's proof and unlike its statement: in a tie the largest product may be of another class.
     Compared as sums of logarithms, in the order in which :func:`product_label` adds them, so that rounding keeps ties.
 
     first, second  (truth, rest), each (n_items,)

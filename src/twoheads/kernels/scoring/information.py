@@ -1,4 +1,4 @@
-"""What two labels tell of each other: plug-in mutual information from frequencies, in nats."""
+"""Mutual information of labels: plug-in estimates from frequencies, in nats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.stats import random_table
 
 from twoheads.kernels.arrays import Codes, Floats
 
-#: How many table entries are drawn at a time (8 bytes each).
+#: Table entries drawn at a time (8 bytes each).
 TABLE_BLOCK = 1 << 20
 
 
@@ -35,18 +35,18 @@ def mutual_information(first: Codes, second: Codes) -> float:
     return conditional_mutual_information(first, second, np.zeros_like(first))
 
 
-def conditional_mutual_information(first: Codes, second: Codes, given: Codes) -> float:
+def conditional_mutual_information(first: Codes, second: Codes, condition: Codes) -> float:
     """``I(A; B | C) = sum_c p(c) I(A; B | C = c)`` of frequencies; codes (n_items,) each."""
-    joint, alone = count_log_count(first, second, given), count_log_count(given)
-    excess = joint + alone - count_log_count(first, given) - count_log_count(second, given)
+    joint, alone = count_log_count(first, second, condition), count_log_count(condition)
+    excess = joint + alone - count_log_count(first, condition) - count_log_count(second, condition)
     return max(excess / first.size, 0.0)
 
 
 def permuted_count_log_count(first: Codes, second: Codes, size: int, rng: np.random.Generator) -> Floats:
     """``sum n_ab log n_ab`` of the table of (first, second) after shuffling second, ``size`` times.
 
-    Shuffling keeps both margins, and every table with these margins comes with the probability that it has under
-    independence: tables are drawn from that distribution directly, at a cost that hardly grows with the items.
+    Shuffling keeps both margins, and every table with these margins has its probability under independence: tables are
+    drawn from that distribution directly, at a cost that hardly grows with the number of items.
 
     first, second  (n_items,), codes
     returns        (size,)
@@ -64,16 +64,16 @@ def permuted_count_log_count(first: Codes, second: Codes, size: int, rng: np.ran
 
 
 def permuted_conditional_mutual_information(
-    first: Codes, second: Codes, given: Codes, size: int, rng: np.random.Generator
+    first: Codes, second: Codes, condition: Codes, size: int, rng: np.random.Generator
 ) -> Floats:
     """``I(A; B | C)`` after shuffling B among the items of equal C, ``size`` times.
 
-    first, second, given  (n_items,), codes
-    returns               (size,)
+    first, second, condition  (n_items,), codes
+    returns                   (size,)
     """
     joint = np.zeros(size)
-    for value in np.unique(given):
-        here = given == value
+    for value in np.unique(condition):
+        here = condition == value
         joint += permuted_count_log_count(first[here], second[here], size, rng)
-    excess = joint + count_log_count(given) - count_log_count(first, given) - count_log_count(second, given)
+    excess = joint + count_log_count(condition) - count_log_count(first, condition) - count_log_count(second, condition)
     return np.maximum(excess / first.size, 0.0)

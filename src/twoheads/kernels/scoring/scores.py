@@ -1,4 +1,4 @@
-"""How good probabilities are: proper scores of each item, and calibration errors by binning."""
+"""Proper scores of each item's probabilities, and calibration errors by binning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twoheads.kernels.simplex import FLOOR
 
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
-    """Mean of values that count unequally, ``sum_i w_i v_i / sum_i w_i``.
+    """Weighted mean, ``sum_i w_i v_i / sum_i w_i``.
 
     values, weight  (n_items,)
     """
@@ -42,8 +42,8 @@ def brier_scores(proba: Floats, true_label: Codes) -> Floats:
 def equal_mass_boundaries(values: Floats, weight: Floats, n_bins: int) -> Floats:
     """Inner boundaries of bins of equal weight: the order statistics at levels ``k / n_bins``.
 
-    The k-th is the first sorted value whose cumulated weight exceeds ``k / n_bins`` of the total: with it the next bin
-    begins. With equal weights it is the value of rank ``floor(k n / n_bins)``, counted from 0.
+    The k-th is the first sorted value whose cumulative weight exceeds ``k / n_bins`` of the total: the next bin begins
+    with it. With equal weights it is the value of rank ``floor(k n / n_bins)``, counted from 0.
 
     values, weight  (n_items,), weights positive
     returns         (n_bins - 1,), ascending, possibly repeated
