@@ -11,7 +11,7 @@ import twoheads as th
 from twoheads.artifact import _checksum
 from twoheads.errors import InvalidArtifact, InvalidObservations
 from twoheads.evaluation import log_loss
-from twoheads.labels import in_order, ordered_classes
+from twoheads.observations.labels import in_order, ordered_classes
 from twoheads.tables import from_label_studio, verdicts
 
 TWELVE = [str(number) for number in range(12)]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 from twoheads.observations import SUM_TOLERANCE, as_weight
+from twoheads.observations.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 
 
 @dataclass(frozen=True)
