@@ -12,6 +12,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column
 from twoheads.kernels.arrays import Codes
 from twoheads.labels import class_order, classes_in, is_missing, label_text, typed_classes
+from twoheads.text import listed
 
 
 def one_of(frame: Frame, names: tuple[str, ...]) -> str:
@@ -20,7 +21,7 @@ def one_of(frame: Frame, names: tuple[str, ...]) -> str:
         if name in frame.columns:
             return name
     raise InvalidObservations(
-        f"{frame.argument} must have a column {' or '.join(names)}; its columns are {_listed(frame.columns)}."
+        f"{frame.argument} must have a column {' or '.join(names)}; its columns are {listed(frame.columns)}."
     )
 
 
@@ -30,7 +31,7 @@ def class_columns(frame: Frame) -> dict[str, str]:
     if not names:
         raise InvalidObservations(
             f"{frame.argument} must have one probability column per class, named p_<class>; "
-            f"its columns are {_listed(frame.columns)}."
+            f"its columns are {listed(frame.columns)}."
         )
     return {name: names[name] for name in class_order(names)}
 
@@ -106,7 +107,7 @@ def need_people(frame: Frame, people: dict[str, str]) -> None:
     if not people:
         raise InvalidObservations(
             f"{frame.argument} must have a column human, or several human_<name>; its columns are "
-            f"{_listed(frame.columns)}. Add one, blank where nobody was asked."
+            f"{listed(frame.columns)}. Add one, blank where nobody was asked."
         )
 
 
@@ -172,7 +173,3 @@ def sorted_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | 
     place_of = {name: at for at, name in enumerate(names)}
     order = np.array([place_of[name] for name in ordered], dtype=np.intp)
     return typed_classes(ordered, given), None if ordered == names else order
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")

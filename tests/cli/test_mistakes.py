@@ -169,7 +169,7 @@ def test_a_team_that_is_a_folder(here, capsys):
 
 def test_a_team_that_is_no_team(here, capsys):
     (here / "team.json").write_text("[1, 2, 3]")
-    mistaken(capsys, ["show", "team.json"], "no saved team")
+    mistaken(capsys, ["show", "team.json"], "not a saved team")
 
 
 def test_a_damaged_team(team, capsys):
@@ -185,7 +185,7 @@ def test_a_team_of_another_version(team, capsys):
 
 
 def test_a_calibrator_in_place_of_a_team(here, capsys):
-    from twoheads import artifact
+    from twoheads.storage import artifact
 
     artifact.save(th.TemperatureScaling().fit([[0.7, 0.3], [0.4, 0.6]], [0, 1]), here / "t.json")
     mistaken(capsys, ["show", "t.json"], "TemperatureScaling", "not a team")

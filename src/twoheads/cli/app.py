@@ -36,7 +36,7 @@ from twoheads.cli.outputs import may_write
 from twoheads.cli.results import print_comparison, print_people
 from twoheads.cli.teams import METHODS, make_team, provenance, read_team, remember
 from twoheads.errors import InvalidObservations
-from twoheads.wording import count
+from twoheads.text import count
 
 app = typer.Typer(
     name="twoheads",

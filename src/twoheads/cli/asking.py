@@ -11,7 +11,7 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.given import names_of
 from twoheads.errors import InvalidParameter
-from twoheads.wording import count
+from twoheads.text import count
 
 if TYPE_CHECKING:
     from twoheads.policy import Plan

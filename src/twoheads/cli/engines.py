@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +18,7 @@ from twoheads.engines.local import alone
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
+from twoheads.storage.atomic import atomic_folder
 
 if TYPE_CHECKING:
     from twoheads.engines.dask import Cluster
@@ -79,9 +78,7 @@ def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler
     scanned.check_items()
     with cluster_at(scheduler) as cluster:
         spans = cluster.spans(scanned)
-        part = Path(output.resolve()).with_name(f".{output.name[:100]}.{secrets.token_hex(6)}.part")
-        part.mkdir()
-        try:
+        with atomic_folder(output) as part:
             files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
             work = partial(_combine_span, team, scanned)
             with say.progress("combining", scanned.n_rows) as done:
@@ -89,9 +86,6 @@ def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler
                 for rows in cluster.results(cluster.submit(work, spans, files)):
                     written += rows
                     done(rows)
-            part.rename(output)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     return written
 
 

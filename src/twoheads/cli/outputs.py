@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import errno
+import os
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations
+from twoheads.storage.atomic import system_reason
 
 
 def may_write(output: Path, *inputs: Path | str | None) -> None:
@@ -18,11 +19,7 @@ def may_write(output: Path, *inputs: Path | str | None) -> None:
         raise InvalidObservations(f"{output} is what is read here, and would be lost. Write elsewhere with -o.")
 
 
-def of_the_system(error: OSError) -> str:
-    """What the operating system refused, in one sentence with the remedy."""
-    where = error.filename or "the output"
-    if error.errno == errno.ENOSPC:
-        return f"The disk is full: {where} was not written. Make room, or write elsewhere with -o."
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return f"{where} may not be read or written. Change its permissions, or write elsewhere with -o."
-    return f"{where}: {error.strerror or error}."
+def system_error(error: OSError) -> str:
+    """Message for an error of the operating system that the library did not translate."""
+    where = str(error.filename or "the output")
+    return f"{where}: {system_reason(error, os.path.dirname(os.path.abspath(where)))}"

@@ -10,7 +10,7 @@ import typer
 
 from twoheads.cli import say
 from twoheads.cli.app import app
-from twoheads.cli.outputs import of_the_system
+from twoheads.cli.outputs import system_error
 from twoheads.errors import TwoheadsError
 
 INTERRUPTED = 130
@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        say.words(f"Error: {of_the_system(error)}")
+        say.words(f"Error: {system_error(error)}")
         return 2
     if code == INTERRUPTED:
         say.words("Interrupted; nothing was left half-written.")

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads import artifact
 from twoheads.checks import same_length
 from twoheads.confusion.base import columns_of
 from twoheads.engines.local import block_slices, map_blocks
@@ -23,6 +22,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.labels import encode_labels, label_text
 from twoheads.observations import Observations, as_observations, as_weight
+from twoheads.storage import artifact
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):

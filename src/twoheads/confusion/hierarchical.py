@@ -8,7 +8,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.hierarchical import (
@@ -23,6 +22,7 @@ from twoheads.kernels.hierarchical import (
     posterior_mean,
 )
 from twoheads.kernels.people import abilities_of, fit_people, left_out_people_rows, people_matrices
+from twoheads.storage.artifact import register
 
 
 @register

@@ -117,7 +117,7 @@ class Comparison:
     def headline(self) -> str:
         """Say what was found, in one sentence, with what to do where the team is not better beyond chance."""
         error, found = self.combination.error, self.difference
-        start = headline.team_errs(self.n_items, error.value, error.low, error.high)
+        start = headline.team_error(self.n_items, error.value, error.low, error.high)
         if found is None:
             return f"{start}."
         of_all = found.n_items == self.n_items

@@ -16,7 +16,7 @@ from twoheads.evaluation.predictions import predicted
 from twoheads.kernels import scores
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth
-from twoheads.wording import count
+from twoheads.text import count
 
 _MOST = 20_000  # labelled items looked at
 _UNLABELLED = 2_000  # items without truth given to every fit

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
+from twoheads.evaluation.bootstrap import Z_95
 from twoheads.evaluation.inputs import as_judged
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
 from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
-
-_Z_95 = float(ndtri(0.975))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,7 @@ def reliability_curve(
     edges = np.concatenate([[0.0], boundaries, [1.0]])
     weight = np.bincount(bins, weights=judged.weight).astype(np.float64)
     accuracy = np.bincount(bins, weights=judged.weight * right) / weight
-    low, high = scores.wilson_interval(accuracy, weight, _Z_95)
+    low, high = scores.wilson_interval(accuracy, weight, Z_95)
     return ReliabilityCurve(
         mean_confidence=np.bincount(bins, weights=judged.weight * confidence) / weight,
         accuracy=accuracy,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from twoheads.evaluation.bootstrap import Score, mean_score, resampling, share_score
-from twoheads.evaluation.headline import percent
+from twoheads.evaluation.headline import decimals
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.kernels.arrays import MISSING
-from twoheads.wording import count
+from twoheads.text import count, percent
 
 
 @dataclass(frozen=True)
@@ -42,35 +42,29 @@ class WithoutTruth:
     combination_accuracy: Score
 
     def headline(self) -> str:
-        """Say what is known, in one sentence."""
-        start = f"No truth is known for these {count(self.n_items, 'item')}, so nobody's error can be measured"
-        if self.n_items == 1:
-            start = "No truth is known for this item, so nobody's error can be measured"
-        team = self.combination_accuracy
-        estimate = f"the team estimates itself right on {percent(team.value, self.n_items)}"
+        """What is known, in one sentence."""
+        which = "this item" if self.n_items == 1 else f"these {count(self.n_items, 'item')}"
+        start = f"No truth is known for {which}, so no error can be measured"
+        team = percent(self.combination_accuracy.value, decimals(self.n_items))
+        estimate = f"the team's estimate of its own accuracy is {team}"
         if self.agreement is None or self.n_items == 1:
             return f"{start}; if its assumptions hold, {estimate}."
-        which = "them" if self.n_both == self.n_items else f"the {self.n_both:,} that both judged"
-        return (
-            f"{start}; human and model agree on {percent(self.agreement.value, self.n_both)} of {which}, "
-            f"and if its assumptions hold {estimate}."
-        )
+        both = "them" if self.n_both == self.n_items else f"the {self.n_both:,} that both labelled"
+        agreement = percent(self.agreement.value, decimals(self.n_both))
+        return f"{start}; human and model agree on {agreement} of {both}, and if its assumptions hold, {estimate}."
 
     def notes(self) -> list[str]:
-        """Say what cannot be known, and what would help."""
-        said = [
-            "Estimated accuracies are what the team believes of itself, not measurements: "
-            "a team that is wrong about its members is wrong about these numbers too.",
-            "Even 30 to 100 items of known truth, drawn at random, would turn them into measurements.",
+        """What cannot be known, and what would help."""
+        found = [
+            "Estimated accuracies follow from the team's assumptions; they are not measured. "
+            "If the team is wrong about its members, it is wrong about these numbers too.",
+            "Even 30 to 100 items of known truth, drawn at random, would give measured ones.",
         ]
-        if self.at_least_one_wrong is not None and self.n_both > 1:
-            said.insert(
-                0,
-                f"Measured: on {percent(self.at_least_one_wrong, self.n_both)} of the {self.n_both:,} items that both "
-                "judged, human and model disagree, "
-                "and there at least one of them is wrong.",
-            )
-        return said
+        if self.at_least_one_wrong is None or self.n_both < 2:
+            return found
+        apart = percent(self.at_least_one_wrong, decimals(self.n_both))
+        measured = f"Measured: human and model disagree on {apart} of the {self.n_both:,} items that both labelled"
+        return [f"{measured}; on each of them at least one of the two is wrong.", *found]
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers, the headline and the notes as plain Python objects that JSON can hold."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twoheads.evaluation.headline import interval, name_of, percent
+from twoheads.evaluation.headline import name_of
 from twoheads.report.displays import (
     ComparisonDisplay,
     ConfusionDisplay,
@@ -13,6 +13,7 @@ from twoheads.report.displays import (
     TemperatureDisplay,
 )
 from twoheads.report.svg import inline_svg
+from twoheads.text import interval, percent
 
 _MEMBERS = ("human", "crowd", "model", "combination")
 
@@ -36,7 +37,7 @@ def _comparison(summary: dict[str, Any]) -> dict[str, str]:
     section = summary["comparison"]
     errors = {name: section[name]["error"] for name in _MEMBERS if section[name] is not None}
     told = "; ".join(
-        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'])} {interval(error['low'], error['high'])}"
+        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'], 1)} {interval(error['low'], error['high'])}"
         for name, error in errors.items()
     )
     figure = ComparisonDisplay(errors).plot().figure_
@@ -113,7 +114,7 @@ def _learning_curve(summary: dict[str, Any]) -> dict[str, str]:
         [score["value"] if score[end] is None else score[end] for score in section["error"]] for end in ("low", "high")
     )
     display = LearningCurveDisplay(section["sizes"], error, low=low, high=high, partners=partners)
-    told = ", ".join(f"{percent(share)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True))
+    told = ", ".join(f"{percent(share, 1)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True))
     title = "Error against the number of truth labels"
     figure = display.plot().figure_
     return {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twoheads.errors import MissingExtra
 from twoheads.evaluation.headline import name_of
 from twoheads.report.figures import figures
 from twoheads.report.summary import summary as summarise
+from twoheads.storage.atomic import atomic_write
+from twoheads.text import percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,7 +32,7 @@ SECTIONS = {
     "method": "How this was made",
 }
 
-_KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|\([a-z]+, [\d.]+ %|[\d.,]+ (?:%|items?|points)")
+_KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|[\d.,]+ (?:%|items?|points)")
 
 
 def page(summary: dict[str, Any]) -> str:
@@ -64,15 +64,9 @@ def write_report(path: str | os.PathLike[str], team: Any, X: Any, y: Any = None,
     ``options`` are those of `twoheads.report.summary`, whose dict is returned.
     """
     found = summarise(team, X, y, **options)
-    target = Path(os.path.realpath(path))
     text = page(found)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
     return found
 
 
@@ -100,7 +94,7 @@ def _together(text: str) -> str:
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f}\u00a0%"
+    return "–" if share is None else percent(share, digits).replace(" ", "\u00a0")
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -15,12 +15,11 @@ from twoheads.evaluation import (
     independence,
     reliability_curve,
 )
-from twoheads.evaluation.headline import p_text, percent
+from twoheads.evaluation.bootstrap import Z_95
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.report.plain import plain
-from twoheads.wording import count
+from twoheads.text import count, p_value, percent
 
-_Z_95 = 1.959963984540054
 _SOME = 20_000  # items looked at for dependence
 
 
@@ -69,7 +68,7 @@ def temperature_section(team: Any) -> dict[str, Any]:
     sd = float(getattr(calibrator, "log_temperature_sd_", 0.0))
     log_temperature = float(np.log(temperature))
     known = 0.0 < sd < 10.0
-    low, high = (float(np.exp(log_temperature + sign * _Z_95 * sd)) if known else None for sign in (-1, 1))
+    low, high = (float(np.exp(log_temperature + sign * Z_95 * sd)) if known else None for sign in (-1, 1))
     params = calibrator.get_params()
     has_prior = params.get("estimate") != "likelihood" and "log_temperature_mean" in params
     section: dict[str, Any] = {
@@ -153,23 +152,23 @@ def independence_section(judged: Predictions, random_state: int | None) -> dict[
         "both_wrong_if_independent": expected,
     }
     shares = (
-        f"both are wrong on {percent(both)} of the items, where errors that are independent within each class would "
-        f"give {percent(expected)}"
+        f"both are wrong on {percent(both, 1)} of the items, where errors that are independent within each class would "
+        f"give {percent(expected, 1)}"
     )
     if found.p_value < 0.05 and both <= expected:
         section["words"] = (
-            f"What human and model answer is related beyond the truth ({p_text(found.p_value)}), but they do not err "
+            f"What human and model answer is related beyond the truth ({p_value(found.p_value)}), but they do not err "
             f"on the same items more often for it: {shares}."
         )
     elif found.p_value < 0.05:
         section["words"] = (
-            f"Human and model tend to err on the same items ({p_text(found.p_value)}): {shares}. "
+            f"Human and model tend to err on the same items ({p_value(found.p_value)}): {shares}. "
             "Their agreement is worth less than it seems; a method that allows for dependence, or a second "
             "person on hard items, helps."
         )
     else:
         section["words"] = (
-            f"No clear sign that human and model err on the same items ({p_text(found.p_value)}): {shares}, a "
+            f"No clear sign that human and model err on the same items ({p_value(found.p_value)}): {shares}, a "
             "difference that chance alone may make."
         )
     return plain(section)  # type: ignore[no-any-return]
@@ -212,8 +211,8 @@ def bound_section(team: Any, judged: Predictions) -> dict[str, Any]:
         "product_accuracy": found.accuracy,
         "accuracy": measured,
         "words": (
-            f"Theory promises the plain product of the two at least {percent(found.bound)} right on these items; "
-            f"the product is right on {percent(found.accuracy)} and the combination on {percent(measured)}."
+            f"Theory promises the plain product of the two at least {percent(found.bound, 1)} right on these items; "
+            f"the product is right on {percent(found.accuracy, 1)} and the combination on {percent(measured, 1)}."
         ),
     }
 

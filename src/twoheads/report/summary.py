@@ -27,7 +27,7 @@ from twoheads.report.method import method_section
 from twoheads.report.people_section import people_section
 from twoheads.report.plain import plain
 from twoheads.report.sections import missing
-from twoheads.wording import count
+from twoheads.text import count
 
 _NEEDS_TRUTH = "This needs items of known truth, and there are none here."
 _CANNOT = "nobody's error can be measured yet. Say the truth of more items, or judge the team on others."

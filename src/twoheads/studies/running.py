@@ -7,12 +7,13 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.storage.atomic import write_files
 from twoheads.studies.calibration import calibration
 from twoheads.studies.confidence_ratios import confidence_ratios
 from twoheads.studies.context import Context, Result
 from twoheads.studies.data import read_data
 from twoheads.studies.error_rates import error_rates
-from twoheads.studies.files import ready_folder, write_files
+from twoheads.studies.files import ready_folder
 from twoheads.studies.independence import independence
 from twoheads.studies.individuals import individuals
 from twoheads.studies.learning_curves import learning_curves
@@ -72,7 +73,9 @@ def run(
     Raises
     ------
     InvalidParameter
-        For a name, protocol or number that is none, or a folder that cannot be written.
+        For an unknown name or protocol, a wrong number, or a folder that cannot be written to.
+    CannotWrite
+        For a file that cannot be written.
     InvalidObservations
         For data that are not there or cannot be used; says which file, and how.
     """

@@ -24,6 +24,7 @@ from twoheads.tables.planning import answer_table, need_classes, no_people, trut
 from twoheads.tables.roles import Roles
 from twoheads.tables.sources import Source
 from twoheads.tables.table import Table
+from twoheads.text import listed
 
 PathLike = str | os.PathLike[str]
 
@@ -132,7 +133,7 @@ def scan(
             truths, found = truth_table(source, item, found.truth), replace(found, truth=None)
         by_item, found = _by_model(source, found, memory_limit)
     if len(found.models) > 1 and source:
-        remarks.append(f"{source.name} has {len(found.models)} models: {roles.listed(list(found.models))}.")
+        remarks.append(f"{source.name} has {len(found.models)} models: {listed(list(found.models))}.")
     if truth_source:
         truths = truth_table(truth_source, item, truth_column)
     elif in_answers and answer_source:

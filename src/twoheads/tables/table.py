@@ -32,8 +32,9 @@ from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import IdCheck, as_items
 from twoheads.tables.joining import Join
 from twoheads.tables.messages import located, no_class
-from twoheads.tables.roles import Roles, listed, missing, nearest
+from twoheads.tables.roles import Roles, missing, nearest
 from twoheads.tables.sources import Source
+from twoheads.text import listed
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.
 BLOCK_NUMBERS = 1 << 20

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from twoheads.evaluation.bootstrap import Z_95
 from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, new_axes, styled
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class TemperatureDisplay:
                 density = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
                 ax.plot(grid, density, color=colour, linestyle=line, label=label)
                 if line == "-":
-                    inside = np.abs(grid - mean) <= 1.96 * sd
+                    inside = np.abs(grid - mean) <= Z_95 * sd
                     ax.fill_between(grid[inside], density[inside], color=colour, alpha=0.2, linewidth=0)
             ax.axvline(0.0, color=INK, linewidth=1, linestyle=":")
             if not self.log_temperature_sd:

@@ -1,4 +1,4 @@
-"""A fitted object as versioned JSON and back, by registered name; never pickle."""
+"""Fitted objects as versioned JSON, by registered class name; never pickle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidArtifact, MissingArtifact
-from twoheads.outputs import whole_file
+from twoheads.storage.atomic import atomic_write
 
 FORMAT = "twoheads"
 VERSION = 3
@@ -29,30 +29,34 @@ _PLAIN = (bool, int, float, str)
 
 
 class _Damaged(Exception):
-    """What is wrong inside a file."""
+    """A fault inside a file."""
 
 
 def register(cls: Class) -> Class:
-    """Let objects of this class be saved: their parameters and their fitted state, the attributes that end in ``_``."""
+    """Class decorator: its objects can be saved, with their parameters and the fitted attributes that end in ``_``."""
     _registry[cls.__name__] = cls
     return cls
 
 
 def save(fitted: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted object as JSON, whole or not at all.
+    """Write a fitted object as JSON, atomically.
 
-    The file has the permissions of any new file. It holds a checksum, so that damage never goes unnoticed. Where it
-    cannot be written, `twoheads.errors.CannotWrite` says why.
+    The file has the permissions of any new file and holds a checksum of its content.
+
+    Raises
+    ------
+    CannotWrite
+        If the file cannot be written.
     """
     content = _encode(fitted)
     document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "object": content}
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode("utf-8"))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` wrote; every number comes back to the bit. Nothing in the file is ever executed."""
+    """Read a file of `save`, with every number to the bit. Nothing in the file is executed."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:
@@ -62,10 +66,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{path} cannot be read ({error.strerror}). Give a file that save() or 'twoheads fit' wrote."
         ) from None
     except (ValueError, RecursionError, _Damaged) as error:
-        raise InvalidArtifact(f"{path} is damaged: it is no JSON document ({error}). Save the team again.") from None
+        raise InvalidArtifact(f"{path} is damaged: not valid JSON ({error}). Save the team again.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidArtifact(
-            f"{path} holds no saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
+            f"{path} is not a saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
         )
     if document.get("version") != VERSION or isinstance(document.get("version"), bool):
         raise InvalidArtifact(
@@ -73,10 +77,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             "Fit the team again, or install the twoheads that wrote it."
         )
     try:
-        _need("object" in document, "it holds no object")
+        _need("object" in document, "it has no object")
         content = document["object"]
         _need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
-        _need(isinstance(content, dict) and "class" in content, "its object is no estimator")
+        _need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
         return _decode(content)
     except (_Damaged, RecursionError) as error:
         raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
@@ -86,9 +90,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _missing(path: Path) -> MissingArtifact:
     teams = sorted(found.name for found in path.parent.glob("*.json"))
-    there = f"there are {', '.join(teams[:5])}" if teams else "there is no .json file"
-    folder = f"in its folder {there}" if path.parent.is_dir() else f"and neither is the folder {str(path.parent)!r}"
-    refused = MissingArtifact(f"{path} is not there; {folder}. Give a file that save() or 'twoheads fit' wrote.")
+    there = f"its folder has {', '.join(teams[:5])}" if teams else "its folder has no .json file"
+    folder = there if path.parent.is_dir() else f"nor does the folder {str(path.parent)!r}"
+    refused = MissingArtifact(f"{path} does not exist; {folder}. Give a file that save() or 'twoheads fit' wrote.")
     refused.errno = errno.ENOENT
     return refused
 
@@ -120,7 +124,7 @@ def _encode_object(value: Any) -> Any:
     cls: type = type(value)
     name = cls.__name__
     if _registry.get(name) is not cls:
-        raise InvalidArtifact(f"a {name} cannot be saved: it is no registered part of twoheads.")
+        raise InvalidArtifact(f"a {name} cannot be saved: its class is not registered with twoheads.")
     return {
         "class": name,
         "parameters": {key: _encode(entry) for key, entry in value.get_params(deep=False).items()},
@@ -133,7 +137,7 @@ def _is_state(name: str) -> bool:
 
 
 def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
-    """Dtype, shape and entries in C order; also the order of memory, on which the last bit of a sum may hang."""
+    """Dtype, shape and entries in C order; also the memory order, which can change the last bit of a sum."""
     dtype = "object" if array.dtype.kind == "O" else array.dtype.str
     listed = array.ravel().tolist()
     if not _DTYPE.fullmatch(dtype) or (dtype == "object" and not all(isinstance(entry, str) for entry in listed)):
@@ -149,13 +153,13 @@ def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
 def _decode(value: Any) -> Any:
     if value is None or isinstance(value, _PLAIN):
         return value
-    _need(isinstance(value, dict), f"a {type(value).__name__} stands where no such thing can")
+    _need(isinstance(value, dict), f"unexpected {type(value).__name__}")
     if "class" in value:
         return _decode_object(value)
-    _need(len(value) == 1, f"an entry is of {len(value)} kinds")
+    _need(len(value) == 1, f"an entry has {len(value)} kinds")
     ((kind, content),) = value.items()
     if kind == "float":
-        _need(content in ("inf", "-inf", "nan"), f"{content!r} is no float")
+        _need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
         return float(content)
     if kind == "dict":
         _need(isinstance(content, dict), "a dict has no entries")
@@ -163,14 +167,14 @@ def _decode(value: Any) -> Any:
     if kind in ("list", "tuple"):
         _need(isinstance(content, list), f"a {kind} has no entries")
         return {"list": list, "tuple": tuple}[kind](_decode(entry) for entry in content)
-    _need(kind == "array", f"{kind!r} is no kind of entry")
+    _need(kind == "array", f"unknown kind of entry {kind!r}")
     return _decode_array(content)
 
 
 def _decode_object(value: dict[str, Any]) -> Any:
     _need(set(value) == {"class", "parameters", "fitted"}, "an estimator needs a class, parameters and fitted state")
     name, parameters, fitted = value["class"], value["parameters"], value["fitted"]
-    _need(isinstance(name, str), "the name of a class is no text")
+    _need(isinstance(name, str), "a class name is not text")
     _need(isinstance(parameters, dict) and isinstance(fitted, dict), f"{name} has no parameters or no fitted state")
     if name not in _registry:
         raise InvalidArtifact(
@@ -185,7 +189,7 @@ def _decode_object(value: dict[str, Any]) -> Any:
         )
     made = cls(**{key: _decode(entry) for key, entry in parameters.items()})
     for key, entry in fitted.items():
-        _need(_is_state(key) and not hasattr(cls, key), f"{key!r} is no fitted state of {name}")
+        _need(_is_state(key) and not hasattr(cls, key), f"{key!r} is not a fitted attribute of {name}")
         setattr(made, key, _decode(entry))
     return made
 
@@ -193,20 +197,20 @@ def _decode_object(value: dict[str, Any]) -> Any:
 def _decode_array(content: Any) -> NDArray[Any]:
     _need(isinstance(content, dict), "an array has no entries")
     dtype, shape, order = content.get("dtype"), content.get("shape"), content.get("order", "C")
-    _need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"{dtype!r} is no type of array")
-    _need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is no shape")
-    _need(order in ("C", "F"), f"{order!r} is no order of memory")
+    _need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
+    _need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
+    _need(order in ("C", "F"), f"unknown memory order {order!r}")
     array = _packed_entries(content["base64"], dtype) if "base64" in content else _entries(content.get("values"), dtype)
     _need(array.size == int(np.prod(shape, dtype=object)), f"an array of shape {shape} has {array.size} entries")
     return np.array(array.reshape(shape), order=order)
 
 
 def _packed_entries(packed: Any, dtype: str) -> NDArray[Any]:
-    _need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are no base64")
+    _need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are not base64")
     try:
         return np.frombuffer(base64.b64decode(packed, validate=True), dtype=dtype)
     except ValueError as error:
-        raise _Damaged(f"the entries of an array are no base64 ({error})") from None
+        raise _Damaged(f"the entries of an array are not base64 ({error})") from None
 
 
 def _entries(values: Any, dtype: str) -> NDArray[Any]:
@@ -215,7 +219,7 @@ def _entries(values: Any, dtype: str) -> NDArray[Any]:
     kinds = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
     kind = kinds[np.dtype(dtype).kind]
     strange = next((entry for entry in entries if type(entry) is not kind), None)
-    _need(all(type(entry) is kind for entry in entries), f"{strange!r} stands in an array of {dtype}")
+    _need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
     try:
         return np.array(entries, dtype=dtype)
     except (OverflowError, ValueError) as error:
@@ -228,4 +232,4 @@ def _need(condition: bool, otherwise: str) -> None:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _Damaged(f"{name} is no number of JSON")
+    raise _Damaged(f"{name} is not a JSON number")
