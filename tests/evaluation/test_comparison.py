@@ -239,7 +239,7 @@ def test_the_same_seed_gives_the_same_numbers_and_json_can_hold_them(judged):
 
 
 def comparison(team_error, low, high, better, better_error, p_value, n_items=3000, n_shared=None, on_shared=None):
-    error = Member(n_items, Score(team_error, low, high))
+    error = Member(n_items, {"error": Score(team_error, low, high)})
     shared = team_error if on_shared is None else on_shared
     difference = Difference(
         better, n_shared or n_items, better_error, shared, Score(0.0, None, None), None, 0, 0, p_value
@@ -339,7 +339,7 @@ def test_what_cannot_be_judged():
     X, y = problem(50)
     team = th.ProbabilityLabelCombiner().fit(X, y)
     with pytest.raises(
-        InvalidObservations, match=r"y must be known for at least one item to judge a team; it is missing"
+        InvalidObservations, match=r"y must be known for at least one item to evaluate a team; it is missing"
     ):
         compare(team, X, [None] * 50)
     with pytest.raises(InvalidParameter, match="n_bootstrap must be a whole number of at least 1; it is 0"):

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from twoheads.cli import say
 
-_COLUMNS = {
-    "error": ("error", 100, 1),
-    "log_loss": ("log loss", 1, 3),
-    "expected_calibration_error": ("ECE", 100, 1),
-    "classwise_calibration_error": ("cwECE", 100, 2),
-    "brier_score": ("Brier", 1, 3),
-}
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 def print_comparison(found: dict[str, Any]) -> None:
-    """The headline, the scores with their 95 % intervals, and the notes of a comparison."""
+    """Print the headline, the scores with their 95 % intervals, and the notes of a comparison."""
     from twoheads.evaluation.headline import NAME, name_of
+    from twoheads.evaluation.registry import METRICS
 
     say.line(found["headline"])
     say.line()
-    header = ["", *(name + (" %" if scale == 100 else "") for name, scale, _ in _COLUMNS.values())]
+    header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in METRICS)]
     rows = [
         [
             name_of(member, crowd=bool(found.get("crowd"))),
-            *(_score(found[member].get(key), scale, digits) for key, (_, scale, digits) in _COLUMNS.items()),
+            *(_score(found[member].get(metric.name), metric.text) for metric in METRICS),
         ]
         for member in NAME
         if found.get(member)
@@ -46,7 +41,7 @@ def print_people(people: dict[str, Any]) -> None:
         [
             person["annotator"],
             f"{person['answers']:,.0f}",
-            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, 100, 0),
+            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, lambda share: f"{100 * share:.0f}"),
             "–" if person["agreement"] is None else f"{100 * person['agreement']:.0f}",
             f"{person['bits']:.2f}",
         ]
@@ -57,8 +52,9 @@ def print_people(people: dict[str, Any]) -> None:
         say.words(f"These {len(rows)} people gave most answers; {people['n_more']:,} more are not shown.")
 
 
-def _score(score: dict[str, float | None] | None, scale: float, digits: int) -> str:
+def _score(score: dict[str, float | None] | None, text: Callable[[float], str]) -> str:
+    """A value with its interval, "8.1 [6.5, 9.7]"; a dash if there is none."""
     if score is None or score["value"] is None:
         return "–"
-    shown = [f"{scale * value:.{digits}f}" for key in ("value", "low", "high") if (value := score[key]) is not None]
+    shown = [text(value) for key in ("value", "low", "high") if (value := score[key]) is not None]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else shown[0]

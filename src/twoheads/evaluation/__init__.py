@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from twoheads.evaluation.bootstrap import Score
-from twoheads.evaluation.comparison import Comparison, Difference, Exchange, Member, compare, compare_predictions
+from twoheads.evaluation.comparison import Comparison, Member, compare, compare_predictions
 from twoheads.evaluation.cross_validation import cross_validated
+from twoheads.evaluation.difference import Difference, Exchange
 from twoheads.evaluation.independence import (
     Independence,
     ProbabilityShift,
@@ -22,7 +23,9 @@ from twoheads.evaluation.metrics import (
     marginal_calibration_error,
 )
 from twoheads.evaluation.predictions import Predictions, predictions
+from twoheads.evaluation.registry import METRICS, Metric
 from twoheads.evaluation.reliability import ReliabilityCurve, reliability_curve
+from twoheads.evaluation.team import Team, UnfittedTeam
 from twoheads.evaluation.theory import (
     combination_accuracy_bound,
     estimation_error_bound,
@@ -42,6 +45,7 @@ from twoheads.evaluation.theory_checks import (
 from twoheads.evaluation.without_truth import WithoutTruth, without_truth
 
 __all__ = [
+    "METRICS",
     "AccuracyBoundCheck",
     "Comparison",
     "Difference",
@@ -50,10 +54,13 @@ __all__ = [
     "Independence",
     "LearningCurve",
     "Member",
+    "Metric",
     "Predictions",
     "ProbabilityShift",
     "ReliabilityCurve",
     "Score",
+    "Team",
+    "UnfittedTeam",
     "WithoutTruth",
     "brier_score",
     "check_accuracy_bound",

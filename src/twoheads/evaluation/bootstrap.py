@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from twoheads.kernels import scores
@@ -38,6 +39,10 @@ class Resampling:
 
     group: Codes
     drawn: Floats
+
+    def take(self, rows: NDArray[np.bool_]) -> Resampling:
+        """The same replicates of some of the items, by a mask."""
+        return Resampling(self.group[rows], self.drawn)
 
     def sums(self, values: Floats) -> Floats:
         """Sum over the items drawn, (n_bootstrap,), of values (n_items,)."""

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from twoheads.errors import MissingExtra
+from twoheads.evaluation import METRICS
 from twoheads.evaluation.headline import name_of
 from twoheads.report.figures import figures
 from twoheads.report.summary import summary as summarise
@@ -55,7 +56,7 @@ def page(summary: dict[str, Any]) -> str:
 
     template = _environment().get_template("report.html.j2")
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # ours, and escaped
-    return template.render(s=summary, figures=drawn, sections=SECTIONS)
+    return template.render(s=summary, figures=drawn, sections=SECTIONS, metrics=METRICS)
 
 
 def write_report(path: str | os.PathLike[str], team: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
