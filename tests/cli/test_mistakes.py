@@ -11,7 +11,7 @@ import time
 import pytest
 
 import twoheads as th
-from twoheads.cli import app as commands
+from twoheads import tables
 from twoheads.cli.running import run
 
 HEADER = "item,human,p_a,p_b,truth\n"
@@ -142,7 +142,7 @@ def test_an_output_that_is_an_input_or_a_folder(team, capsys):
         ["combine", "team.json", "good.csv", "-o", "team.json"],
         ["report", "team.json", "good.csv", "-o", "good.csv"],
     ):
-        mistaken(capsys, arguments, "would be lost")
+        mistaken(capsys, arguments, "would destroy it")
     mistaken(capsys, ["report", "team.json", "good.csv", "-o", "."], "is a folder")
     assert (team.parent / "good.csv").read_text() == HEADER + ROWS
 
@@ -208,7 +208,7 @@ def test_a_full_disk(team, capsys, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "v.csv")
 
-    monkeypatch.setattr(commands.tables, "write", full, raising=False)
+    monkeypatch.setattr(tables, "write", full, raising=False)
     mistaken(capsys, ["combine", "team.json", "good.csv", "-o", "v.csv"], "disk is full", "v.csv")
 
 

@@ -1,11 +1,11 @@
-"""What ``evaluate`` prints: a headline, and a table of human, model and combination."""
+"""The output of ``evaluate``: a headline, and a table of human, model and combination."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from twoheads.cli import say
+from twoheads.cli import console
 
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
@@ -15,8 +15,8 @@ def print_comparison(found: dict[str, Any]) -> None:
     from twoheads.evaluation.headline import NAME, name_of
     from twoheads.evaluation.registry import METRICS
 
-    say.line(found["headline"])
-    say.line()
+    console.line(found["headline"])
+    console.line()
     header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in METRICS)]
     rows = [
         [
@@ -26,16 +26,25 @@ def print_comparison(found: dict[str, Any]) -> None:
         for member in NAME
         if found.get(member)
     ]
-    say.table(header, rows)
+    console.table(header, rows)
     if "people" in found:
         print_people(found["people"])
     for note in found["notes"]:
-        say.words(note)
+        console.message(note)
+
+
+def print_without_truth(found: dict[str, Any]) -> None:
+    """Print what is known without truth."""
+    console.line(found["headline"])
+    if "people" in found:
+        print_people(found["people"])
+    for note in found["notes"]:
+        console.line(note)
 
 
 def print_people(people: dict[str, Any]) -> None:
-    """What was learnt of each person at fit, those with most answers first."""
-    say.line()
+    """Print the statistics of each person, those with most answers first."""
+    console.line()
     header = ["person", "answers", f"right % [{100 * people['level']:.0f} %]", "agreement %", "bits per answer"]
     rows = [
         [
@@ -47,9 +56,9 @@ def print_people(people: dict[str, Any]) -> None:
         ]
         for person in people["people"]
     ]
-    say.table(header, rows)
+    console.table(header, rows)
     if people["n_more"]:
-        say.words(f"These {len(rows)} people gave most answers; {people['n_more']:,} more are not shown.")
+        console.message(f"The {len(rows)} people with most answers; {people['n_more']:,} more are not shown.")
 
 
 def _score(score: dict[str, float | None] | None, text: Callable[[float], str]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,6 +104,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit."""
         check_is_fitted(self)
         artifact.save(self, path)
+
+    def note_provenance(self, provenance: Mapping[str, Any]) -> Self:
+        """Keep with the team, and in its file, how it was fitted: method, files, columns, which items."""
+        self.provenance_ = dict(provenance)
+        return self
+
+    def provenance(self) -> dict[str, Any]:
+        """How the team was fitted, as noted by `note_provenance`; empty if nothing was."""
+        return dict(vars(self).get("provenance_", {}))
 
     def _observations(self, X: Any) -> Observations:
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""How commands speak: data to stdout, words to stderr; tables drawn on a terminal and plain text when piped."""
+"""Output of commands: data to stdout, messages to stderr; tables drawn on a terminal, plain text when piped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rich.table import Table
 from twoheads.engines.progress import Listener, heard_by
 
 
-def words(text: str = "") -> None:
-    """A line for the reader, to stderr."""
+def message(text: str = "") -> None:
+    """A message to stderr."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 
@@ -50,8 +50,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line("  ".join(cells).rstrip())
 
 
-def to_terminal() -> bool:
-    """Whether words go to a terminal, where progress is shown."""
+def is_terminal() -> bool:
+    """Whether messages go to a terminal, where progress is shown."""
     return sys.stderr.isatty()
 
 
@@ -62,8 +62,8 @@ def _bar() -> Progress:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr where that is a terminal; yields a function that says how many more are done."""
-    if not to_terminal():
+    """A progress bar on stderr if that is a terminal; yields a function that advances it."""
+    if not is_terminal():
         yield lambda done: None
         return
     with _bar() as bar:
@@ -72,7 +72,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 class _Passes(Listener):
-    """Draws each pass of a fit as a bar, with its number, items per second, and what is maximised."""
+    """Draws each pass of a fit as a bar, with its number, items per second and the objective."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar, self._task, self._n, self._objective = bar, bar.add_task("fitting", total=None, note=""), 0, ""
@@ -92,8 +92,8 @@ class _Passes(Listener):
 
 @contextmanager
 def passes() -> Iterator[None]:
-    """How far fits in here have come, on stderr where that is a terminal."""
-    if not sys.stderr.isatty():
+    """Show the progress of fits in this context, on stderr if that is a terminal."""
+    if not is_terminal():
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
@@ -104,7 +104,7 @@ def passes() -> Iterator[None]:
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar for each of several named jobs; yields a function of (name, done, total)."""
-    if not to_terminal():
+    if not is_terminal():
         yield lambda name, done, total: None
         return
     with _bar() as bar:
