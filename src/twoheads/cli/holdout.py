@@ -10,7 +10,7 @@ from twoheads.evaluation import compare, compare_predictions, cross_validated, w
 from twoheads.evaluation.leakage import HeldOut, held_out_items
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
-from twoheads.report.people_section import people_section
+from twoheads.report.sections.people_section import people_section
 
 if TYPE_CHECKING:
     from twoheads.combination.base import Combiner

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.evaluation import LearningCurve, learning_curve
+from twoheads.evaluation.team import UnfittedTeam
 from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, new_axes, styled
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LearningCurveDisplay:
-    """Error of the combination on items held out, with 95 % intervals, against the labels it learnt from.
+    """Error of the combination on held-out items, with 95 % intervals, against the number of labels it was fitted on.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class LearningCurveDisplay:
         return cls(curve.sizes, error, low=low, high=high, partners=partners)
 
     @classmethod
-    def from_estimator(cls, team: Any, X: Any, y: Any, **options: Any) -> Self:
+    def from_estimator(cls, team: UnfittedTeam, X: Any, y: Any, **options: Any) -> Self:
         """Fit clones of a team by `twoheads.evaluation.learning_curve`, which takes the options."""
         return cls.from_learning_curve(learning_curve(team, X, y, **options))
 
@@ -89,7 +90,7 @@ class LearningCurveDisplay:
             ticks = _apart(self.sizes)
             ax.set_xticks(ticks, [f"{size:,}" for size in ticks])
             ax.set_ylim(bottom=0)
-            ax.set(xlabel="truth labels learnt from", ylabel="error, %")
+            ax.set(xlabel="truth labels", ylabel="error, %")
             ax.grid(color=GRID)
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, handlelength=1.7, columnspacing=1.0)
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]

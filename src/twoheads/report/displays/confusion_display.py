@@ -1,12 +1,13 @@
-"""Which classes people take for which."""
+"""Which classes people confuse."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from twoheads.evaluation.team import EstimatesConfusion, Team
 from twoheads.labels import label_text
 from twoheads.report.displays.style import COLOUR, GRID, INK, new_axes, shortened, styled
 
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WHOLE = 30  # classes of which a matrix can be read
-_NUMBERS = 12  # classes of which numbers fit into the cells
+_MAX_MATRIX = 30  # classes of a readable matrix
+_MAX_NUMBERS = 12  # classes, for numbers to fit into the cells
+
+
+class ConfusionTeam(Team, EstimatesConfusion, Protocol):
+    """A fitted team that estimates how people confuse classes."""
 
 
 class ConfusionDisplay:
@@ -24,13 +29,13 @@ class ConfusionDisplay:
     Parameters
     ----------
     human_given_true : array of shape (n_classes, n_classes)
-        ``human_given_true[i, j]`` is P(human says i | truth j); columns sum to 1.
+        ``human_given_true[i, j]`` is P(answer i | truth j); columns sum to 1.
     classes : array of shape (n_classes,)
         The names.
     low, high : array of shape (n_classes,), optional
-        Interval of each class's accuracy, drawn where there are many classes.
+        Interval of each class's accuracy, drawn with many classes.
     accuracy : array of shape (n_classes,), optional
-        Each class's accuracy, where there is no matrix.
+        Each class's accuracy, if there is no matrix.
 
     Attributes
     ----------
@@ -57,42 +62,42 @@ class ConfusionDisplay:
         self.high = None if high is None else np.asarray(high, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, team: Any) -> Self:
-        """Take the matrix a fitted team has learnt; of several people, that of all together."""
+    def from_estimator(cls, team: ConfusionTeam) -> Self:
+        """The matrix of a fitted team; of several people, that of all together."""
         return cls(team.confusion_.crowd_given_true_, team.classes_)
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, human_label: ArrayLike) -> Self:
         """Count how often each label was given for each true class."""
-        truth, said = np.asarray(y), np.asarray(human_label)
-        classes = np.unique(np.concatenate([truth, said]))
+        truth, answer = np.asarray(y), np.asarray(human_label)
+        classes = np.unique(np.concatenate([truth, answer]))
         counts = np.zeros((len(classes), len(classes)))
-        np.add.at(counts, (np.searchsorted(classes, said), np.searchsorted(classes, truth)), 1.0)
+        np.add.at(counts, (np.searchsorted(classes, answer), np.searchsorted(classes, truth)), 1.0)
         return cls(counts / np.maximum(counts.sum(axis=0), 1.0), classes)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it, in axes of its own unless some are given."""
         with styled():
-            if self.human_given_true is not None and len(self.classes) <= _WHOLE:
+            if self.human_given_true is not None and len(self.classes) <= _MAX_MATRIX:
                 ax = self._plot_matrix(ax, self.human_given_true.T)
             else:
                 ax = self._plot_accuracy(ax)
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
         return self
 
-    def _plot_matrix(self, ax: Axes | None, said_of: np.ndarray[Any, Any]) -> Axes:
+    def _plot_matrix(self, ax: Axes | None, shares_of: np.ndarray[Any, Any]) -> Axes:
         n_classes = len(self.classes)
         size = float(np.clip(1.3 + 0.33 * n_classes, 2.6, 5.6))
         ax = new_axes(ax, (size, size))
         names = [shortened(name) for name in self.classes]
-        # Squares rather than an image: they stay sharp, and both light and dark pages show through.
+        # Squares in place of an image: sharp at any size, on light and dark pages.
         for row in range(n_classes):
             for column in range(n_classes):
-                share = float(said_of[row, column])
+                share = float(shares_of[row, column])
                 if share >= 0.015:
                     colour = COLOUR["combination"] if row == column else COLOUR["human"]
                     ax.add_patch(_square(column, row, colour, 0.06 + 0.5 * share))
-                if n_classes <= _NUMBERS and share >= 0.015:
+                if n_classes <= _MAX_NUMBERS and share >= 0.015:
                     ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=INK, fontsize=9)
         ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
         turned = max(map(len, names)) > 2 and n_classes > 3
@@ -101,7 +106,7 @@ class ConfusionDisplay:
             for label in ax.get_xticklabels():
                 label.set_rotation_mode("anchor")
         ax.set_yticks(range(n_classes), names)
-        ax.set(xlabel="the human says", ylabel="the truth")
+        ax.set(xlabel="answer", ylabel="truth")
         ax.tick_params(length=0)
         for edge in np.arange(-0.5, n_classes):
             ax.axhline(edge, color=GRID, linewidth=0.6, zorder=0)

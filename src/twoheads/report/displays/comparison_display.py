@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from twoheads.evaluation import Comparison, compare
 from twoheads.evaluation.headline import name_of
+from twoheads.evaluation.team import Team
 from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+#: The members whose errors are drawn.
+SHOWN = ("human", "crowd", "model", "combination")
 
 
 class ComparisonDisplay:
@@ -38,12 +42,12 @@ class ComparisonDisplay:
     @classmethod
     def from_comparison(cls, comparison: Comparison) -> Self:
         """Take the errors of a `Comparison`."""
-        members = {name: getattr(comparison, name) for name in ("human", "crowd", "model", "combination")}
-        return cls({name: asdict(member.error) for name, member in members.items() if member is not None})
+        members = comparison.members()
+        return cls({name: asdict(members[name].error) for name in SHOWN if name in members})
 
     @classmethod
-    def from_estimator(cls, team: Any, X: Any, y: Any, **options: Any) -> Self:
-        """Judge a fitted team by `twoheads.evaluation.compare`, which takes the options."""
+    def from_estimator(cls, team: Team, X: Any, y: Any, **options: Any) -> Self:
+        """Evaluate a fitted team by `twoheads.evaluation.compare`, which takes the options."""
         return cls.from_comparison(compare(team, X, y, **options))
 
     def plot(self, ax: Axes | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Reliability diagrams: does what is said with 80 % confidence come true in 80 % of cases."""
+"""Reliability diagrams: accuracy against confidence."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation import predictions, reliability_curve
 from twoheads.evaluation.headline import NAME
+from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
 from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, new_axes, styled
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReliabilityDisplay:
-    """Accuracy against confidence in bins, with 95 % intervals, beside the diagonal of a forecaster that is calibrated.
+    """Accuracy against confidence in bins, with 95 % intervals, beside the diagonal of a calibrated forecaster.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class ReliabilityDisplay:
     name : {"model", "calibrated_model", "combination"}
         Whose they are.
     start : float, optional
-        Where both axes begin; by default at 0, or at 50 % where nothing is below.
+        Where both axes begin; by default at 0, or at 50 % if nothing is below.
 
     Attributes
     ----------
@@ -71,26 +72,26 @@ class ReliabilityDisplay:
         )
 
     @classmethod
-    def from_estimator(cls, team: Any, X: Any, y: Any, *, name: str = "combination", **options: Any) -> Self:
-        """Take the probabilities of a fitted team, or of its model, for items it was not fitted on."""
-        given = predictions(team, X, y)
-        known = given.true_label != MISSING
+    def from_estimator(cls, team: Team, X: Any, y: Any, *, name: str = "combination", **options: Any) -> Self:
+        """The probabilities of a fitted team, or of its model, for held-out items."""
+        predicted = predictions(team, X, y)
+        known = predicted.true_label != MISSING
         if name != "combination":
-            known &= given.has_model
-        given = given.take(known)
+            known &= predicted.has_model
+        predicted = predicted.take(known)
         proba = {
-            "model": given.model_proba,
-            "calibrated_model": given.calibrated_proba,
-            "combination": given.combined_proba,
+            "model": predicted.model_proba,
+            "calibrated_model": predicted.calibrated_proba,
+            "combination": predicted.combined_proba,
         }[name]
         if proba is None:
-            raise ValueError(f"{type(team).__name__} does not calibrate its model: there is no {name!r} to draw.")
+            raise ValueError(f"{type(team).__name__} does not calibrate its model, so {name!r} cannot be drawn.")
         return cls.from_predictions(
-            given.classes[given.true_label], proba, name=name, **{"classes": given.classes, **options}
+            predicted.classes[predicted.true_label], proba, name=name, **{"classes": predicted.classes, **options}
         )
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are given."""
+        """Draw it, in axes of its own unless some are predicted."""
         with styled():
             ax = new_axes(ax, (3.6, 3.4))
             ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
@@ -110,7 +111,7 @@ class ReliabilityDisplay:
             )
             start = self.start
             ax.set(xlim=(start, 1.01), ylim=(start, 1.02), aspect="equal")
-            ax.set(xlabel=f"how sure the {NAME[self.name]} is", ylabel="how often right")
+            ax.set(xlabel=f"confidence of the {NAME[self.name]}", ylabel="accuracy")
             ticks = np.linspace(start, 1, 6)
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_ticks(ticks, [f"{100 * tick:.0f} %" for tick in ticks])

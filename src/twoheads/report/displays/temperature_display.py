@@ -1,13 +1,15 @@
-"""What is known of the model's temperature."""
+"""Prior and posterior of the model's temperature."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from twoheads.evaluation.bootstrap import Z_95
+from twoheads.evaluation.team import CalibratesModel, HasTemperaturePosterior
 from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, new_axes, styled
+from twoheads.report.sections.temperature_section import prior_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TemperatureDisplay:
-    """Density of the temperature before (the prior) and after (the posterior) seeing labels, on a logarithmic axis.
+    """Prior and posterior density of the temperature, on a logarithmic axis.
 
     Parameters
     ----------
@@ -47,25 +49,22 @@ class TemperatureDisplay:
         self.prior_sd = prior_sd
 
     @classmethod
-    def from_estimator(cls, team: Any) -> Self:
-        """Take what a fitted team's temperature scaling has learnt."""
+    def from_estimator(cls, team: CalibratesModel) -> Self:
+        """The temperature of a fitted team that calibrates by temperature scaling."""
         calibrator = team.calibrator_
-        params = calibrator.get_params()
-        has_prior = params.get("estimate") != "likelihood"
-        return cls(
-            calibrator.log_temperature_,
-            calibrator.log_temperature_sd_,
-            prior_mean=params["log_temperature_mean"] if has_prior else None,
-            prior_sd=params["log_temperature_sd"] if has_prior else None,
-        )
+        if not isinstance(calibrator, HasTemperaturePosterior):
+            raise ValueError(f"{type(calibrator).__name__} has no posterior of a temperature, so it cannot be drawn.")
+        mean, sd = prior_of(calibrator)
+        log_temperature = float(np.log(calibrator.temperature_))
+        return cls(log_temperature, calibrator.log_temperature_sd_, prior_mean=mean, prior_sd=sd)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it, in axes of its own unless some are given."""
         with styled():
             ax = new_axes(ax, (4.2, 2.4))
             curves = [
-                (self.prior_mean, self.prior_sd, MUTED, "--", "before: any model"),
-                (self.log_temperature, self.log_temperature_sd, COLOUR["model"], "-", "after: this model"),
+                (self.prior_mean, self.prior_sd, MUTED, "--", "prior"),
+                (self.log_temperature, self.log_temperature_sd, COLOUR["model"], "-", "posterior"),
             ]
             known = [
                 (mean, sd, colour, line, label) for mean, sd, colour, line, label in curves if mean is not None and sd
@@ -85,7 +84,7 @@ class TemperatureDisplay:
                 ax.axvline(self.log_temperature, color=COLOUR["model"], label="this model")
             ticks = [t for t in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= np.log(t) <= high]
             ax.set_xticks(np.log(ticks), [f"{tick:g}" for tick in ticks])
-            ax.set(xlim=(low, high), ylim=(0, 1.08), yticks=[], xlabel="temperature (1: as sure as it should be)")
+            ax.set(xlim=(low, high), ylim=(0, 1.08), yticks=[], xlabel="temperature (1: calibrated)")
             ax.spines["left"].set_visible(False)
             ax.grid(axis="x", color=GRID)
             if ax.get_legend_handles_labels()[0]:
