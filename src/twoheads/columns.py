@@ -1,4 +1,4 @@
-"""Which columns of a table hold the classes, the people and the items, and in which order the classes stand."""
+"""Which columns of a table hold the classes, the people and the items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column
 from twoheads.kernels.arrays import Codes
-from twoheads.labels import class_order, classes_in, is_missing, label_text, typed_classes
+from twoheads.labels import classes_in, is_missing, label_text, ordered_classes, read_as_codes, sorted_names
 from twoheads.text import listed
 
 
@@ -26,14 +26,14 @@ def one_of(frame: Frame, names: tuple[str, ...]) -> str:
 
 
 def class_columns(frame: Frame) -> dict[str, str]:
-    """The column of each class, ``p_<class>``, by class name, in the order of the classes."""
+    """The column of each class, ``p_<class>``, by class name."""
     names = {name.removeprefix("p_"): name for name in frame.columns if name.startswith("p_") and len(name) > 2}
     if not names:
         raise InvalidObservations(
             f"{frame.argument} must have one probability column per class, named p_<class>; "
             f"its columns are {listed(frame.columns)}."
         )
-    return {name: names[name] for name in class_order(names)}
+    return names
 
 
 def model_columns(frame: Frame) -> dict[str, dict[str, str]]:
@@ -55,12 +55,12 @@ def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]
         raise InvalidObservations(
             f"{where} must name each model once; 'model' is also the one of the columns p_<class>. Rename one of them."
         )
-    return {model: {name: models[model][name] for name in class_order(models[model])} for model in class_order(models)}
+    return {model: models[model] for model in sorted_names(models)}
 
 
 def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, dict[str, str]]:
     """The models' columns as given, if every model has a column for each class."""
-    every = class_order({name for classes in models.values() for name in classes})
+    every = sorted_names({name for classes in models.values() for name in classes})
     lacking = [(model, name) for model, classes in models.items() for name in every if name not in classes]
     if lacking:
         model, name = lacking[0]
@@ -92,7 +92,7 @@ def people_columns(frame: Frame) -> dict[str, str]:
     """The column of each person by the person's name: ``human`` first, then each ``human_<name>`` in order."""
     prefix = "human_"
     named = {name.removeprefix(prefix): name for name in frame.columns if name.startswith(prefix) and name != prefix}
-    people = {name: named[name] for name in class_order(named)}
+    people = {name: named[name] for name in sorted_names(named)}
     if "human" not in frame.columns:
         return people
     if "human" in people:
@@ -114,7 +114,7 @@ def need_people(frame: Frame, people: dict[str, str]) -> None:
 def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str = "X") -> NDArray[Any]:
     """The classes as given, if the probability columns are those."""
     wanted, there = {label_text(name) for name in classes.tolist()}, set(columns)
-    lacking, extra = class_order(wanted - there), class_order(there - wanted)
+    lacking, extra = sorted_names(wanted - there), sorted_names(there - wanted)
     if lacking or extra:
         what = [f"p_{name} is missing" for name in lacking[:3]] + [f"p_{name} was not there" for name in extra[:3]]
         raise InvalidObservations(
@@ -123,6 +123,24 @@ def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str
             "Rename the columns, or fit again with these classes."
         )
     return classes
+
+
+def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes, in the type of the truth, else of the answers."""
+    if truth is not None and truth.ndim == 1:
+        check_no_codes(ordered_classes(names, *answers), truth)
+    return ordered_classes(names, truth, *answers)
+
+
+def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
+    """Refuse whole numbers as truth where they may be names of text classes or their codes."""
+    unclear = read_as_codes(classes, truth)
+    if unclear is not None:
+        number, other = unclear
+        raise InvalidObservations(
+            f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class {number!r} "
+            f"or, as a code in the order of the classes, {other!r}. Give both as text, or both as numbers."
+        )
 
 
 def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArray[Any]:
@@ -139,12 +157,12 @@ def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArr
         return np.arange(n_classes)
     codes = [str(code) for code in range(n_classes)]
     if labels.dtype.kind in "iuf":
-        return typed_classes(codes, labels, np.arange(n_classes))
+        return ordered_classes(codes, labels, np.arange(n_classes))
     found = classes_in(labels)
     if found.dtype.kind == "b" and n_classes == 2:
         return np.array([False, True])
     if found.dtype.kind in "if" or set(found.tolist()) <= set(codes):
-        return typed_classes(codes, labels, np.arange(n_classes))
+        return _in_columns(ordered_classes(codes, labels, np.arange(n_classes)), codes)
     if len(found) != n_classes:
         raise InvalidObservations(
             f"y must show every class when X is an array of {n_classes} probability columns; "
@@ -154,8 +172,30 @@ def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArr
     return found
 
 
-def sorted_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:
-    """Given class names, sorted, and the given place of each; None where they are sorted already."""
+def _in_columns(classes: NDArray[Any], codes: list[str]) -> NDArray[Any]:
+    """The classes of an array's columns, if those in their order are the codes; texts of numbers beyond 9 are not."""
+    if [label_text(name) for name in classes.tolist()] != codes:
+        raise InvalidObservations(
+            f"y must hold numbers when X is an array of {len(codes)} probability columns; it holds texts of numbers, "
+            "and as text '10' precedes '2', so that the class of each column is not clear. Give y as numbers, or a "
+            "data frame with columns human and p_<class>."
+        )
+    return classes
+
+
+def known_classes(classes: Any) -> NDArray[Any]:
+    """Class names given before any items; sorted, since they may name the columns of an array."""
+    named, order = given_classes(classes, len(as_column(classes)))
+    if order is not None:
+        raise InvalidObservations(
+            f"classes must be sorted; the first should be {named[0].item()!r}. "
+            "Give them, and the columns of an array, in that order."
+        )
+    return named
+
+
+def given_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:
+    """The class names given for columns, in their order, and the column of each; None where that is their order."""
     given = as_column(classes)
     if given.shape != (n_classes,):
         raise InvalidObservations(
@@ -169,7 +209,7 @@ def sorted_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | 
             f"classes must name each of the {n_classes} columns of model_proba once; place {place} has "
             f"{given.tolist()[place]!r}, {'which says nothing' if place == blank else 'which stands there twice'}."
         )
-    ordered = class_order(names)
+    ordered = ordered_classes(names, given)
     place_of = {name: at for at, name in enumerate(names)}
-    order = np.array([place_of[name] for name in ordered], dtype=np.intp)
-    return typed_classes(ordered, given), None if ordered == names else order
+    order = np.array([place_of[label_text(name)] for name in ordered.tolist()], dtype=np.intp)
+    return ordered, None if (order == np.arange(n_classes)).all() else order

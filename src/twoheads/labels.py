@@ -36,7 +36,13 @@ def label_text(value: Any) -> str:
 
 
 def _is_integer_text(name: str) -> bool:
-    return name.removeprefix("-").isdecimal() and name.isascii() and str(int(name)) == name
+    """Whether a name is a whole number of 64 bits, written as `str` writes it."""
+    digits = name.removeprefix("-")
+    return len(digits) < 20 and digits.isdecimal() and name.isascii() and str(int(name)) == name and _fits(int(name))
+
+
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
 
 
 def _is_number_text(name: str) -> bool:
@@ -46,8 +52,8 @@ def _is_number_text(name: str) -> bool:
         return False
 
 
-def class_order(names: Iterable[str]) -> list[str]:
-    """Names as scikit-learn orders labels: by number where all are numbers, else by text."""
+def sorted_names(names: Iterable[str]) -> list[str]:
+    """Names of people or models in order: by number where all are numbers, else by text. Not for classes."""
     known = list(names)
     return sorted(known, key=float) if all(map(_is_number_text, known)) else sorted(known)
 
@@ -55,14 +61,57 @@ def class_order(names: Iterable[str]) -> list[str]:
 def classes_in(labels: NDArray[Any]) -> NDArray[Any]:
     """The different labels, sorted, in their own type; missing ones (None, NaN, blank, -1) are no class."""
     names = {label_text(value) for value in distinct(labels, "y") if not is_missing(value)}
-    return typed_classes(class_order(names - {"-1"}), labels)
+    return ordered_classes(names - {"-1"}, labels)
 
 
-def typed_classes(names: Sequence[str], *labels: NDArray[Any] | None) -> NDArray[Any]:
-    """Class names in the type of the first labels that show one: whole numbers, numbers, booleans or text.
+def ordered_classes(names: Iterable[str], *labels: NDArray[Any] | None) -> NDArray[Any]:
+    """The classes in their type and in their order. This is the only place that decides either.
 
-    Whole numbers with gaps are integers even where the gaps have made them floats, as NumPy and pandas do.
+    The type is that of the first labels that show one: whole numbers, numbers, booleans or text. Whole numbers with
+    gaps are integers even where the gaps have made them floats, as NumPy and pandas do. The order is scikit-learn's,
+    that of the type: numbers by value, text by text, so that "10" precedes "9" and 9 precedes 10. Whoever holds columns
+    or codes of classes takes them in the order of this array, by name.
+
+    Examples
+    --------
+    >>> ordered_classes(["2", "10", "9"], np.array([9])).tolist()
+    [2, 9, 10]
+    >>> ordered_classes(["2", "10", "9"], np.array(["9"])).tolist()
+    ['10', '2', '9']
     """
+    known = list(names)
+    cut = next((name for name in known if name.endswith("\0")), None)
+    if cut is not None:
+        raise InvalidObservations(f"a class name must not end in a NUL character; {cut!r} does. Rename that class.")
+    return np.sort(_typed(known, labels))
+
+
+def in_order(classes: NDArray[Any]) -> bool:
+    """Whether classes are as `ordered_classes` gives them: of one type, each once, sorted."""
+    return classes.dtype.kind in "biufU" and bool((classes[:-1] < classes[1:]).all())
+
+
+def same_texts(classes: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Whether two arrays of classes name the same classes in the same order, perhaps in different types."""
+    return [label_text(name) for name in classes.tolist()] == [label_text(name) for name in others.tolist()]
+
+
+def read_as_codes(classes: NDArray[Any], labels: NDArray[Any]) -> tuple[str, str] | None:
+    """A whole number among ``labels`` that names one text class and is the code of another, or None.
+
+    scikit-learn turns labels of text into codes before it fits (`cross_val_predict`). Where classes are texts of
+    numbers, such as "0" to "11", the code 2 stands for "10": the number alone does not show which is meant.
+    """
+    if classes.dtype.kind != "U" or _kind(labels) != "i":
+        return None
+    names = classes.tolist()
+    numbers = [int(value) for value in distinct(labels, "y") if not is_missing(value) and value >= 0]
+    if not numbers or max(numbers) >= len(names) or not {str(number) for number in numbers} <= set(names):
+        return None
+    return next(((str(number), names[number]) for number in numbers if names[number] != str(number)), None)
+
+
+def _typed(names: list[str], labels: Iterable[NDArray[Any] | None]) -> NDArray[Any]:
     for values in labels:
         kind = "" if values is None else _kind(values)
         if kind == "i" and all(map(_is_integer_text, names)):
@@ -73,7 +122,7 @@ def typed_classes(names: Sequence[str], *labels: NDArray[Any] | None) -> NDArray
             return np.array([name == "True" for name in names])
         if kind:
             break
-    return np.sort(np.array(names, dtype=np.str_))  # text is sorted as text, as scikit-learn does
+    return np.array(names, dtype=np.str_)
 
 
 def _kind(values: NDArray[Any]) -> str:
@@ -204,7 +253,8 @@ def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes
         low, high = int(values.min()), int(values.max())
         if high - low < 100_000:
             table = np.array([codes.get(str(number), _UNKNOWN) for number in range(low, high + 1)], dtype=np.intp)
-            return table[values.astype(np.intp) - low]
+            place: Codes = (values - values.min()).astype(np.intp)
+            return table[place]
     listed = values.tolist()
     different = set(listed) if values.dtype.kind == "f" else distinct(values, argument)
     table_of = {value: MISSING if is_missing(value) else codes.get(label_text(value), _UNKNOWN) for value in different}

@@ -20,14 +20,14 @@ from twoheads.checks import (
     check_scale,
     same_length,
 )
-from twoheads.columns import array_classes, class_columns, same_classes
+from twoheads.columns import array_classes, check_no_codes, class_columns, same_classes
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers, is_frame
 from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import class_major, log_simplex, log_softmax, mean_log_proba
-from twoheads.labels import encode_labels, label_text, typed_classes
+from twoheads.labels import encode_labels, in_order, label_text, ordered_classes
 from twoheads.reading import Parts, read_answers, read_arrays, read_frame
 
 __all__ = [
@@ -89,6 +89,15 @@ class Observations:
     columns: tuple[str, ...] | None = None
     unsure: Answers | None = None
     confidence: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if not in_order(self.classes) or any(proba.shape[1] != len(self.classes) for proba in self.model_proba):
+            raise InvalidObservations(
+                f"classes must be sorted, each once, with a column of model_proba for each; they are "
+                f"{', '.join(map(repr, self.classes.tolist()[:8]))} and the shapes of model_proba are "
+                f"{[proba.shape for proba in self.model_proba]}. Make Observations with from_arrays, from_frame or "
+                "from_answers, which put them in order."
+            )
 
     @classmethod
     def from_arrays(
@@ -290,11 +299,11 @@ class Observations:
         """The same observations with the classes in the order of ``classes``, which must be the same ones."""
         names, wanted = ([label_text(name) for name in some.tolist()] for some in (self.classes, classes))
         if names == wanted:
-            return self
+            return self if self.classes.dtype.kind == classes.dtype.kind else replace(self, classes=classes)
         if sorted(names) != sorted(wanted):
             raise InvalidObservations(
-                f"X must have the classes seen at fit; they were {', '.join(wanted[:8])} "
-                f"and are {', '.join(names[:8])} "
+                f"X must have the classes seen at fit; they were {', '.join(map(repr, wanted[:8]))} "
+                f"and are {', '.join(map(repr, names[:8]))} "
                 f"({len(set(wanted) - set(names))} of {len(wanted)} are missing, "
                 f"{len(set(names) - set(wanted))} are more). Say all classes where the observations are made."
             )
@@ -451,8 +460,9 @@ def _known(seen: Observations, y: Any, classes: NDArray[Any] | None) -> Observat
     labels = None if y is None else as_column(y)
     if labels is None or labels.ndim != 1:
         return seen
-    typed = typed_classes([label_text(name) for name in seen.classes.tolist()], labels)
-    return seen if typed.dtype.kind in ("U", seen.classes.dtype.kind) else replace(seen, classes=typed)
+    check_no_codes(seen.classes, labels)
+    typed = ordered_classes([label_text(name) for name in seen.classes.tolist()], labels)
+    return seen if typed.dtype.kind in ("U", seen.classes.dtype.kind) else seen.aligned(typed)
 
 
 def _check_some(n_items: int) -> None:

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.checks import as_class_codes, as_confidence, check_columns, same_length
 from twoheads.columns import (
+    classes_of_frame,
     confidence_columns,
+    given_classes,
     model_columns,
     need_people,
     one_of,
     people_columns,
     same_classes,
-    sorted_classes,
 )
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers
@@ -31,13 +32,13 @@ from twoheads.kernels.answers import (
 )
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.labels import (
-    class_order,
     classes_in,
     encode_labels,
     is_missing,
     label_text,
+    ordered_classes,
     set_apart,
-    typed_classes,
+    sorted_names,
     unsure_words,
 )
 
@@ -83,7 +84,7 @@ def read_arrays(
     for argument, proba in zip(arguments.values(), probas, strict=True):
         same_length("human_label", len(human), argument, len(proba))
         check_columns(proba, n_classes, argument)
-    named, order = (np.arange(n_classes), None) if classes is None else sorted_classes(classes, n_classes)
+    named, order = (np.arange(n_classes), None) if classes is None else given_classes(classes, n_classes)
     unsure = None
     if human.dtype.kind in "OU" and any(isinstance(value, str) and not is_missing(value) for value in human.tolist()):
         human, unsure = set_apart(human, unsure_words((), map(label_text, named.tolist())), "human_label")
@@ -117,7 +118,7 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
         given[column], where = set_apart(frame.column(column), words, column)
         said_unsure.append(where)
     truth = None if y is None else as_column(y)
-    named = typed_classes(names, truth, *given.values()) if classes is None else same_classes(names, classes)
+    named = classes_of_frame(names, truth, list(given.values())) if classes is None else same_classes(names, classes)
     codes = [encode_labels(labels, named, argument=name, allow_codes=False) for name, labels in given.items()]
     sure_columns = confidence_columns(frame.columns, people)
     sure = [
@@ -143,7 +144,7 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
     long = Frame(answers, argument="answers")
     names = ("item", "task"), ("annotator", "worker"), ("answer", "label")
     item, annotator, answer = (long.column(one_of(long, some)) for some in names)
-    given = None if classes is None else sorted_classes(classes, len(as_column(classes)))[0]
+    given = None if classes is None else given_classes(classes, len(as_column(classes)))[0]
     texts = [] if given is None else [label_text(name) for name in given.tolist()]
     items: dict[str, Any] = {}
     probas: dict[str, NDArray[Any]] = {}
@@ -155,13 +156,13 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
         columns = model_columns(table)
         texts = list(next(iter(columns.values())))
         answer, unsure_at = set_apart(answer, unsure_words(unsure, texts), "answers")
-        named = typed_classes(texts, answer) if given is None else same_classes(texts, given, argument="model")
+        named = ordered_classes(texts, answer) if given is None else same_classes(texts, given, argument="model")
         items, probas = _model_rows(table, columns, named)
     codes = encode_labels(answer, named, argument="answers", allow_codes=False)
     item_code = _numbered(item, items, "item", "answers")
     people: dict[str, Any] = {}
     person = _numbered(annotator, people, "annotator", "answers")
-    place = {name: at for at, name in enumerate(class_order(people))}
+    place = {name: at for at, name in enumerate(sorted_names(people))}
     person = np.array([place[name] for name in people], dtype=np.intp)[person]
     asked, n_items = np.flatnonzero(codes != MISSING), len(items)
     who, column = item_code[asked], person[asked] * len(named) + codes[asked]
@@ -197,7 +198,7 @@ def _model_rows(
     item, which = _numbered(ids, items, "item", "model"), _numbered(table.column("model"), names, "model", "model")
     _one_row_of_each(item, which, list(items.values()), list(names))
     probas = {}
-    for name in class_order(names):
+    for name in sorted_names(names):
         mine = which == list(names).index(name)
         probas[name] = np.full((len(items), len(classes)), np.nan)
         probas[name][item[mine]] = rows["model"][mine]

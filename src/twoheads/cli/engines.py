@@ -119,7 +119,9 @@ def _write_verdicts(
     def batches() -> Iterator[Any]:
         for observations, _ in scanned.blocks(truth=False, span=span):
             proba = team.predict_proba(observations)
-            yield tables.verdicts(observations, proba, item=scanned.item_name, item_type=scanned.item_type)
+            yield tables.verdicts(
+                observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type
+            )
             if advance is not None:
                 advance(len(observations))
 

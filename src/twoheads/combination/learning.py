@@ -25,6 +25,7 @@ from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
 from twoheads.engines.local import BLOCK_NUMBERS, mapped
 from twoheads.kernels.agreement import agreement_log_density
+from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence import MODE_LABELS
@@ -43,6 +44,9 @@ POOL_SD = 0.4
 
 #: Scale of the prior of a log temperature that EM has learnt from items that several people answered.
 LEARNT_SCALE = 0.2
+
+#: Log-likelihoods of labels that differ by less are tied: they differ by rounding only.
+TIED = 1e-9
 
 
 def learn(team: ProbabilityLabelCombiner, items: AnyItems, before: Memory | None = None) -> None:
@@ -211,8 +215,19 @@ def _agreement(team: ProbabilityLabelCombiner, items: AnyItems) -> Callable[[Flo
     pairs = items.answered_without_truth()
     if pairs is None:
         return None
-    human_label = team._human_label(pairs)
-    return agreement_log_density(team._model_side(pairs), human_label, *team.confusion_.accuracy_posterior())
+    return agreement_log_density(
+        team._model_side(pairs), _label_shares(team, pairs), *team.confusion_.accuracy_posterior()
+    )
+
+
+def _label_shares(team: ProbabilityLabelCombiner, block: Block) -> Floats:
+    """The people's label as shares, (n_classes, n_items): equal among classes for which several answers are tied."""
+    assert block.answers is not None
+    if block.answers.start is None:
+        return np.asarray(np.eye(len(team.classes_))[:, team._human_label(block)])
+    likelihood = answer_log_likelihood(block.answers, team.confusion_.log_table())
+    best = likelihood >= likelihood.max(axis=0) - TIED
+    return np.asarray(best / best.sum(axis=0))
 
 
 def _fit_dependence(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.columns import known_classes
 from twoheads.combination.annotators import annotator_stats
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence
@@ -203,7 +204,7 @@ class ProbabilityLabelCombiner(Combiner):
             raise InvalidParameter(f"forget must be at least 0 and below 1; it is {forget!r}.")
         self._check_learns_on()
         before: Memory | None = getattr(self, "memory_", None)
-        known = self.classes_ if before is not None else None if classes is None else np.asarray(classes)
+        known = self.classes_ if before is not None else None if classes is None else known_classes(classes)
         items = labelled(X, y, sample_weight, self.model_scale, known)
         team = copy(self)  # should learning fail, this one stays as it is
         if before is None:

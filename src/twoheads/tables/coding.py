@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import is_missing, label_text, means_unsure, typed_classes
+from twoheads.labels import is_missing, label_text, means_unsure, ordered_classes
 from twoheads.tables.arrow import pa, pc
 from twoheads.tables.formats import NO_VALUE
 
@@ -74,26 +74,26 @@ def code_by(chunks: Sequence[Any], code: Callable[[Any], int]) -> Codes:
     return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
 
-def classes_of(names: Sequence[str], kinds: Sequence[Any]) -> NDArray[Any]:
-    """Class names in the type that the columns of labels have; found by content where they have none.
+def classes_of(names: Iterable[str], kinds: Sequence[Any]) -> NDArray[Any]:
+    """The classes in the type that the columns of labels have, found by content where they have none, and in order.
 
     Parameters
     ----------
-    names : sequence of str
-        The classes, in their order.
+    names : iterable of str
+        The names of the classes.
     kinds : sequence of Arrow types
         Those of the columns of labels, truth first; of text files, none.
     """
-    for kind in kinds:
+    for kind in (some.value_type if pa.types.is_dictionary(some) else some for some in kinds):
         if pa.types.is_boolean(kind):
-            return typed_classes(names, np.array([True]))
+            return ordered_classes(names, np.array([True]))
         if pa.types.is_floating(kind):
-            return typed_classes(names, np.array([np.nan, 0.0]))
+            return ordered_classes(names, np.array([np.nan, 0.0]))
         if pa.types.is_integer(kind):
             break
         if not pa.types.is_null(kind):
-            return np.array(names, dtype=np.str_)
-    return typed_classes(names, np.array([0]))
+            return ordered_classes(names, np.array([""]))
+    return ordered_classes(names, np.array([0]))
 
 
 def labels_of(codes: Codes, classes: NDArray[Any]) -> NDArray[Any]:

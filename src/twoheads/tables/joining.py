@@ -12,16 +12,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import class_order, means_unsure, unsure_words
+from twoheads.labels import label_text, means_unsure, sorted_names, unsure_words
 from twoheads.tables.arrow import MEMORY_LIMIT, feed, interruptible, pa, temporary
-from twoheads.tables.coding import UNKNOWN, UNSURE, Coder
+from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, classes_of
 from twoheads.tables.files import first_line
 from twoheads.tables.formats import NO_VALUE
 from twoheads.tables.ids import numbered_ids, repeated, repeats_in
-from twoheads.tables.labelled import LabelTable
+from twoheads.tables.labelled import LabelTable, kinds_of_labels
 from twoheads.tables.messages import no_class
 from twoheads.tables.sorted_rows import SortedRows
 from twoheads.tables.sources import Source
@@ -32,7 +33,7 @@ class Joined:
     """What joining gives.
 
     annotators  the people's names
-    classes     the classes, in their order
+    classes     the classes, (n_classes,), in their order
     n_model     how many items have a model row; they come first, in the order of the model's table
     n_items     how many items there are
     notes       what did not meet, in sentences
@@ -40,7 +41,7 @@ class Joined:
     """
 
     annotators: tuple[str, ...]
-    classes: tuple[str, ...]
+    classes: NDArray[Any]
     n_model: int
     n_items: int
     notes: tuple[str, ...]
@@ -56,8 +57,8 @@ class Join:
         The model's table and its column of ids.
     answers, truth : LabelTable or None
         Labels by item; answers also by person.
-    classes : sequence of str or None
-        The names of the classes; those answered, where None.
+    classes : ndarray or None
+        The classes, in their order; those answered, where None.
     unsure : str or sequence of str
         Answers that mean "unsure", beside that word.
     memory_limit : str
@@ -69,7 +70,7 @@ class Join:
         model: tuple[Source, str] | None,
         answers: LabelTable | None,
         truth: LabelTable | None,
-        classes: tuple[str, ...] | None,
+        classes: NDArray[Any] | None,
         unsure: str | Sequence[str] = (),
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
@@ -104,9 +105,9 @@ class Join:
         for name, table in (("given", self.answers), ("known", self.truth)):
             batches = table.batches() if table else iter(())
             feed(db, f"CREATE TABLE {name} AS FROM fed", LabelTable.schema(), batches)
-        classes = self._given_classes or self._found_classes()
-        people = class_order(self.answers.people if self.answers else [])
-        self._number_classes(classes, people)
+        classes = self._found_classes() if self._given_classes is None else self._given_classes
+        people = sorted_names(self.answers.people if self.answers else [])
+        self._number_classes([label_text(name) for name in classes.tolist()], people)
         db.execute(_EXTRA, [n_model])
         n_items = n_model + self._count("extra")
         self._refuse_strangers(n_model, n_items)
@@ -143,7 +144,7 @@ class Join:
         assert self.result
         yield from self._connection.cursor().sql('SELECT id FROM extra ORDER BY "at"').to_arrow_reader(rows)
 
-    def _found_classes(self) -> tuple[str, ...]:
+    def _found_classes(self) -> NDArray[Any]:
         tables = [table for table in (self.answers, self.truth) if table]
         names = {str(name).strip() for table in tables for name in table.labels} - {"", "-1", *NO_VALUE}
         words = unsure_words(self._unsure, ())
@@ -153,9 +154,9 @@ class Join:
                 f"there must be at least two classes; {tables[0].source.name} has "
                 f"{'only ' + repr(names.pop()) if names else 'none'}. Name all of them with classes (--classes)."
             )
-        return tuple(class_order(names))
+        return classes_of(names, kinds_of_labels(self.truth, self.answers))
 
-    def _number_classes(self, classes: tuple[str, ...], people: list[str]) -> None:
+    def _number_classes(self, classes: list[str], people: list[str]) -> None:
         coders = Coder(classes, unsure_words(self._unsure, classes)), Coder(classes)
         for name, table, coder in zip(("given", "known"), (self.answers, self.truth), coders, strict=True):
             codes = [coder.code(label) for label in table.labels] if table else []

@@ -21,6 +21,11 @@ from twoheads.tables.sources import Source
 _ROWS = 131_072
 
 
+def kinds_of_labels(*tables: LabelTable | None) -> list[Any]:
+    """The Arrow types of the columns of labels of some tables."""
+    return [kind for table in tables if table for kind in table.kinds()]
+
+
 class LabelTable:
     """Labels by item and person, read once in batches of numbers; the names gather beside them.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import class_order, is_missing, label_text
+from twoheads.labels import is_missing, label_text, sorted_names
 from twoheads.tables.arrow import feed, interruptible, pa, room, temporary
 from twoheads.tables.coding import code_by
 from twoheads.tables.formats import Wanted
@@ -27,7 +27,7 @@ def models_in(source: Source, column: str) -> list[str]:
     for batch in source.batches(Wanted(labels=(column,), nothing=()), _ROWS):
         _numbered(source, column, batch.column(0), found, start)
         start += len(batch)
-    return class_order(found)
+    return sorted_names(found)
 
 
 class ModelRows(Source):

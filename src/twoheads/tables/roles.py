@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
+
+from numpy.typing import NDArray
 
 from twoheads.columns import named_models, same_in_models
 from twoheads.errors import InvalidObservations
-from twoheads.labels import class_order
+from twoheads.labels import label_text, sorted_names
 from twoheads.tables.sources import Source
 from twoheads.text import listed
 
@@ -24,7 +27,7 @@ class Roles:
 
     item     the column of ids, or None
     people   a column of answers by the name of the person
-    models   by the model's name, a column of its numbers by the name of the class, in the order of the classes
+    models   by the model's name, a column of its numbers by the name of the class
     truth    the column of the true class, or None
     sure     a column of how sure they were by the name of the person
     """
@@ -44,6 +47,11 @@ class Roles:
     def numbers(self) -> tuple[str, ...]:
         """The columns of all models' numbers."""
         return tuple(column for classes in self.models.values() for column in classes.values())
+
+    def columns_of(self, classes: NDArray[Any]) -> list[list[str]]:
+        """For each model the column of each class, in the order of ``classes``, found by name."""
+        names = [label_text(name) for name in classes.tolist()]
+        return [[columns[name] for name in names] for columns in self.models.values()]
 
 
 def same_in_all_files(source: Source, roles_of: Callable[[tuple[str, ...]], Roles]) -> Roles:
@@ -84,7 +92,7 @@ def model_columns(columns: Sequence[str], where: str, pattern: str | None) -> di
 
 
 def class_columns(columns: Sequence[str], where: str, pattern: str | None) -> dict[str, str]:
-    """The column of each class by the class's name: those that match the pattern, in the order of the classes."""
+    """The column of each class by the class's name: those that match the pattern."""
     shape = PROBABILITY if pattern is None else pattern
     if shape.count("*") != 1:
         raise InvalidObservations(
@@ -113,7 +121,7 @@ def class_columns(columns: Sequence[str], where: str, pattern: str | None) -> di
         raise InvalidObservations(
             f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {say}"
         )
-    return {name: found[name] for name in class_order(found)}
+    return found
 
 
 def _two_classes(found: dict[str, str], where: str) -> None:
@@ -131,7 +139,7 @@ def people_columns(columns: Sequence[str], where: str, human: str | Sequence[str
     """
     if human is None:
         people = matching(columns, HUMAN)
-        ordered = {name: people[name] for name in class_order(people)}
+        ordered = {name: people[name] for name in sorted_names(people)}
         if "human" in columns and "human" in ordered:
             raise InvalidObservations(
                 f"{where} must name each person once; 'human' and 'human_human' are one name. Rename one of them."
@@ -144,7 +152,7 @@ def people_columns(columns: Sequence[str], where: str, human: str | Sequence[str
             people = matching(columns, name)
             if not people:
                 raise missing(columns, where, f"columns named {name!r}", "human", (name.replace("*", ""),))
-            found |= {person: people[person] for person in class_order(people)}
+            found |= {person: people[person] for person in sorted_names(people)}
         else:
             column = named(columns, where, name, "human")
             found["human" if len(asked) == 1 else column.removeprefix("human_")] = column

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from twoheads.checks import as_class_codes, same_length
-from twoheads.columns import sorted_classes
+from twoheads.columns import given_classes
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers, is_frame
 from twoheads.kernels.answers import pack_answers, permute_classes
@@ -58,7 +58,7 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
     table = np.stack(codes, axis=1)
     item, person = np.nonzero(table != MISSING)
     answers = pack_answers(item, person * n_classes + table[item, person], n_items)
-    named, order = (np.arange(n_classes), None) if classes is None else sorted_classes(as_column(classes), n_classes)
+    named, order = (np.arange(n_classes), None) if classes is None else given_classes(as_column(classes), n_classes)
     if order is not None:
         answers, proba = permute_classes(answers, np.argsort(order)), proba[:, order]
     return Observations._checked(Parts(named, (proba,), answers, tuple(names)), "probability")

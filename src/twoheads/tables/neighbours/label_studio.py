@@ -13,7 +13,7 @@ from twoheads.checks import same_length
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import class_order, label_text
+from twoheads.labels import label_text, ordered_classes, sorted_names
 from twoheads.observations import Observations
 from twoheads.reading import Parts
 
@@ -69,7 +69,7 @@ def from_label_studio(
         said = [[pair for pair in some if str(pair[0].get("model_version")) == model_version] for some in said]
     names = _class_names([*answers, *said], tasks, classes)
     code = {name: at for at, name in enumerate(names)}
-    people = class_order({_author(one) for some in answers for one, _ in some})
+    people = sorted_names({_author(one) for some in answers for one, _ in some})
     place = {name: at for at, name in enumerate(people)}
     given = [
         (at, place[_author(one)] * len(names) + code[choice]) for at, some in enumerate(answers) for one, choice in some
@@ -151,8 +151,8 @@ def _id(tasks: Sequence[Task], at: int) -> Any:
 
 def _class_names(chosen: Sequence[Sequence[Choice]], tasks: Sequence[Task], classes: ArrayLike | None) -> list[str]:
     if classes is None:
-        return class_order({name for some in chosen for _, name in some})
-    names = class_order(map(label_text, np.asarray(classes).tolist()))
+        return list(ordered_classes({name for some in chosen for _, name in some}).tolist())
+    names: list[str] = ordered_classes(map(label_text, np.asarray(classes).tolist())).tolist()
     for at, some in enumerate(chosen):
         strange = next((name for _, name in some if name not in names), None)
         if strange is not None:
