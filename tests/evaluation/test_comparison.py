@@ -1,7 +1,6 @@
 """Human, model and combination side by side: numbers by other means, intervals that cover, sentences by hand."""
 
 import json
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +26,7 @@ from twoheads.evaluation import (
     log_loss,
     predictions,
 )
+from twoheads.evaluation.bootstrap import GROUPS, resampling
 
 
 def problem(n, seed=0, n_classes=4, accuracy=0.8, strength=2.0):
@@ -222,12 +222,14 @@ def test_grouped_resampling_gives_the_same_intervals(monkeypatch):
         assert two.high - two.low == pytest.approx(one.high - one.low, rel=0.2)
 
 
-def test_many_items_take_seconds():
-    X, y = problem(100_000, n_classes=10)
-    team = th.ProbabilityLabelCombiner().fit(X[:300], y[:300])
-    start = time.process_time()
-    compare(team, X, y, n_bootstrap=1000)
-    assert time.process_time() - start < 30  # of processor; about 4 on a quiet machine
+def test_many_items_are_resampled_in_groups():
+    # The cost of a replicate is that of 4,096 groups, whatever the number of items.
+    n_items = 3 * GROUPS + 1
+    draws = resampling(n_items, 50, np.random.default_rng(0))
+    assert draws.drawn.shape == (50, GROUPS)
+    sizes = np.bincount(draws.group, minlength=GROUPS)
+    assert (sizes.min(), sizes.max()) == (3, 4)
+    assert (draws.drawn.sum(axis=1) == GROUPS).all()
 
 
 def test_the_same_seed_gives_the_same_numbers_and_json_can_hold_them(judged):

@@ -1,8 +1,15 @@
-"""Judge a prediction: scores, reliability, what theory guarantees, and whether model and human err together."""
+"""Evaluate predictions: metrics, reliability, theoretical bounds, and the dependence of model and human."""
 
 from __future__ import annotations
 
 from twoheads.evaluation.bootstrap import Score
+from twoheads.evaluation.bounds_checks import (
+    AccuracyBoundCheck,
+    EstimationErrorCheck,
+    check_accuracy_bound,
+    check_estimation_error_bound,
+    check_product_bound,
+)
 from twoheads.evaluation.comparison import Comparison, Member, compare, compare_predictions
 from twoheads.evaluation.cross_validation import cross_validated
 from twoheads.evaluation.difference import Difference, Exchange
@@ -31,16 +38,6 @@ from twoheads.evaluation.theory import (
     estimation_error_bound,
     human_confidence_ratio,
     model_confidence_ratio,
-    two_label_accuracy_bound,
-    two_model_accuracy_bound,
-)
-from twoheads.evaluation.theory_checks import (
-    AccuracyBoundCheck,
-    EstimationErrorCheck,
-    check_accuracy_bound,
-    check_estimation_error_bound,
-    check_two_label_accuracy_bound,
-    check_two_model_accuracy_bound,
 )
 from twoheads.evaluation.without_truth import WithoutTruth, without_truth
 
@@ -65,8 +62,7 @@ __all__ = [
     "brier_score",
     "check_accuracy_bound",
     "check_estimation_error_bound",
-    "check_two_label_accuracy_bound",
-    "check_two_model_accuracy_bound",
+    "check_product_bound",
     "classwise_calibration_error",
     "combination_accuracy_bound",
     "compare",
@@ -85,7 +81,5 @@ __all__ = [
     "mutual_information",
     "predictions",
     "reliability_curve",
-    "two_label_accuracy_bound",
-    "two_model_accuracy_bound",
     "without_truth",
 ]
