@@ -12,7 +12,7 @@ from sklearn.base import clone
 import twoheads.combination.labelled as labelled_module
 import twoheads.combination.learning as learning_module
 import twoheads.combination.left_out as left_out_module
-import twoheads.engines.local as engine
+import twoheads.engines.blocks as engine
 from strategies import CALIBRATORS, CONFUSIONS, simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling

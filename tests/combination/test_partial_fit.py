@@ -17,7 +17,7 @@ from twoheads.combination.sample import Samples, sample_of, sample_size
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.reservoir import reservoir_keys
+from twoheads.kernels.numerics.sampling import reservoir_keys
 from twoheads.observations import Observations
 
 TEAMS = {

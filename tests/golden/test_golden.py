@@ -19,7 +19,7 @@ from tests.golden.simulation import problem
 
 from twoheads import tables
 from twoheads.combination import labelled, parted
-from twoheads.engines import local
+from twoheads.engines import blocks as engine_blocks
 
 CASES = (*fit_cases(), *other_cases())
 
@@ -29,7 +29,7 @@ SMALL = (
     (parted, "CHUNK_BLOCKS", 3),
     (parted, "LEAST", 10),
     (parted, "BLOCK_NUMBERS", 30),
-    (local, "BLOCK_NUMBERS", 30),
+    (engine_blocks, "BLOCK_NUMBERS", 30),
 )
 
 ON_DISK = (
@@ -106,9 +106,9 @@ def test_a_fit_from_disk(team, table, share, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def cluster():
     pytest.importorskip("distributed")
-    from twoheads.engines.dask import Cluster
+    from twoheads.engines.dask import DaskCluster
 
-    with Cluster(workers=1) as one:
+    with DaskCluster(workers=1) as one:
         yield one
 
 

@@ -13,13 +13,12 @@ from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import count_items, map_blocks, sum_blocks
+from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
-from twoheads.kernels.temperature import (
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     NODE_RANGE,
     between_nodes,
@@ -34,6 +33,7 @@ from twoheads.kernels.temperature import (
     tempered,
     with_derivatives,
 )
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
 from twoheads.storage.artifact import register
 
 _SAMPLE = 163_840  # probabilities from which a guess on a large table is made, of
@@ -113,9 +113,9 @@ class TemperatureScaling(Calibrator):
         On a large table it is a sample's, mended around the best temperature for all items, which Newton's method finds
         in two passes, to have the slope and the curvature of all items there: a fifth of the cost.
         """
-        n_items, size = n_items_of(blocks), max(_FEWEST, _SAMPLE // n_classes)
+        n_items, size = count_items(blocks), max(_FEWEST, _SAMPLE // n_classes)
         few = _sample(blocks, size) if n_items > 2 * size else blocks
-        values = np.asarray(n_items / n_items_of(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
+        values = np.asarray(n_items / count_items(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
         return values if few is blocks else with_derivatives(values, *self._newton(blocks, between_nodes(values)))
 
     def _newton(self, blocks: Sequence[Block], guess: BSpline) -> tuple[float, float, float]:
@@ -130,7 +130,7 @@ class TemperatureScaling(Calibrator):
         tau, third = mode_between_nodes(guess, mean, sd)[0], guess.derivative(3)
         while True:
             value, first, second = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-            listener().objective(value)
+            current_callback().objective(value)
             slope, bend = in_log_temperature(np.exp(-tau), first, second)
             whole, curvature = slope - (tau - mean) / sd**2, bend - sd**-2.0
             low, high = (tau, high) if whole > 0 else (low, tau)
@@ -261,7 +261,7 @@ class TemperatureScaling(Calibrator):
 
 def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
     """About ``size`` items, evenly spaced over all blocks, in blocks as large as those."""
-    step = max(1, n_items_of(blocks) // size)
+    step = max(1, count_items(blocks) // size)
 
     def every(block: Block) -> Block:
         return Block(

@@ -7,22 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.combination.base import Combiner
 from twoheads.combination.labelled import is_small
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import alone
+from twoheads.engines.cluster import Cluster
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation.leakage import TrainingItems, training_items, training_items_of_blocks
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
-
-if TYPE_CHECKING:
-    from twoheads.engines.dask import Cluster
 
 ENGINES = ("local", "dask")
 
@@ -94,16 +91,15 @@ def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, engine
 @contextmanager
 def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
     """Connect to a cluster, and print the address of its dashboard."""
-    from twoheads.engines.dask import Cluster
+    from twoheads.engines.dask import DaskCluster
 
-    with Cluster(scheduler) as cluster:
+    with DaskCluster(scheduler) as cluster:
         console.message(f"The dashboard of the cluster: {cluster.dashboard}")
         yield cluster
 
 
 def _combine_span(team: Combiner, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
-    with alone():
-        return _write_verdicts(team, scanned, file, span=span)
+    return _write_verdicts(team, scanned, file, span=span)
 
 
 def _write_verdicts(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.checks import same_length
 from twoheads.confusion.base import columns_of
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats

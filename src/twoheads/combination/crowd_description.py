@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import beta
 
 from twoheads.combination.annotators import LEVEL
-from twoheads.kernels.people import accuracy_prior
+from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.labels import label_text
 from twoheads.text import count
 

@@ -10,20 +10,20 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from twoheads.engines.local import map_blocks, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import map_blocks, sum_blocks
+from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import (
+from twoheads.kernels.dependence.likelihood import (
     DependenceNodes,
     dependence_proba,
     dependence_sums,
     dependence_values,
 )
-from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -258,7 +258,7 @@ def _sums_anew(blocks: Sequence[Block], left_out: LeftOut, correlation: float) -
 
     def sums(*at: Any) -> Any:
         total = sum_blocks(lambda block: dependence_sums(*_shared(_parts(block, left_out), correlation), *at), blocks)
-        listener().objective(float(total[0]))
+        current_callback().objective(float(total[0]))
         return total
 
     return sums

@@ -13,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import Passing, added, block_slices, map_blocks, mapped, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import Blocks, as_blocks, block_slices, sum_blocks
+from twoheads.engines.progress import current_callback
+from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.hierarchical import model_overlap
+from twoheads.kernels.confusion.hierarchical import model_overlap
 from twoheads.kernels.posterior import responsibilities
 from twoheads.kernels.simplex import FLOOR
 
@@ -61,9 +62,8 @@ def expectation_maximisation(
     learnt from all items if ``learn_prior``.
     "Unsure" counts only on items of whose truth something else tells: the truth, a model, or an answer.
     """
-    if isinstance(blocks, Passing):  # gone through so often that keeping them pays
-        blocks = list(blocks)
-    parts = mapped(lambda block: replace(_telling(block), weight=_weight(block, unlabelled_weight)), blocks)
+    blocks = as_blocks(blocks).stored()  # gone through so often that keeping them pays
+    parts = blocks.transform(lambda block: replace(_telling(block), weight=_weight(block, unlabelled_weight)))
     (total_weight,) = sum_blocks(lambda part: (part.total_weight(),), parts)
     enough = tol * max(float(total_weight), 1.0)
     one_pass = _pass_by_sums if calibrator.learns_from_sums or hold_calibrator else _pass_by_refit
@@ -81,7 +81,7 @@ def expectation_maximisation(
             continue
         settled = bool(path) and abs(objective - path[-1]) < enough
         path.append(objective)
-        listener().objective(objective)
+        current_callback().objective(objective)
         earlier = copy(calibrator)
         confusion.fit_counts(counts[0], overlap, crowd_counts=counts[1])
         if manner is not None:
@@ -197,7 +197,7 @@ def _beliefs(block: Block, people: People, calibrator: Calibrator) -> tuple[floa
     return value, share, calibrated
 
 
-def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
+def _pass_by_sums(parts: Blocks[Block], people: People, calibrator: Calibrator) -> Pass:
     def kernel(block: Block) -> tuple[float | Floats, ...]:
         shares, sums = [], []
         for rows in block_slices(block.n_items, len(block.log_proba)):
@@ -206,37 +206,23 @@ def _pass_by_sums(parts: Sequence[Block], people: People, calibrator: Calibrator
             shares.append(share)
             sums.append((value, *calibrator.em_sums(piece.log_proba, calibrated, share)))
         share = shares[0] if len(shares) == 1 else np.concatenate(shares, axis=1)
-        return *people.counts(block, share), *added(sums)
+        return *people.counts(block, share), *add_up(sums)
 
     persons, crowd, ways, total, value, *sums = sum_blocks(kernel, parts)
     return float(value), (persons, crowd, ways, total), lambda: calibrator.em_step(tuple(sums))
 
 
-def _pass_by_refit(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
-    if not isinstance(parts, list):  # too many to keep: what is believed of them is made anew in each pass
-        return _pass_by_refit_anew(parts, people, calibrator)
-    steps = list(map_blocks(lambda block: _e_step(block, people, calibrator), parts))
-    soft = [
-        Block(part.log_proba, target=_unweighted(share, part.weight), weight=part.weight)
-        for part, (_, _, share) in zip(parts, steps, strict=True)
-    ]
-    value, *counts = added((value, *counts) for value, counts, _ in steps)
-    return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, len(soft[0].log_proba))
+def _pass_by_refit(parts: Blocks[Block], people: People, calibrator: Calibrator) -> Pass:
+    before = copy(calibrator)  # blocks that are not kept make the E-step again in each pass of the M-step
 
+    def e_step(block: Block) -> tuple[tuple[float | Floats, ...], Block]:
+        value, counts, share = _e_step(block, people, before)
+        target = _unweighted(share, block.weight)
+        return (value, *counts), Block(block.log_proba, target=target, weight=block.weight)
 
-def _pass_by_refit_anew(parts: Sequence[Block], people: People, calibrator: Calibrator) -> Pass:
-    before = copy(calibrator)
-
-    def kernel(block: Block) -> tuple[float | Floats, ...]:
-        value, counts, _ = _e_step(block, people, before)
-        return value, *counts
-
-    def believed(block: Block) -> Block:
-        share = _e_step(block, people, before)[2]
-        return Block(block.log_proba, target=_unweighted(share, block.weight), weight=block.weight)
-
-    value, *counts = sum_blocks(kernel, parts)
-    soft, n_classes = mapped(believed, parts), counts[0].shape[-1]
+    steps = parts.transform(e_step)
+    value, *counts = steps.sum(lambda step: step[0])
+    soft, n_classes = steps.transform(lambda step: step[1]), counts[0].shape[-1]
     return float(value), tuple(counts), lambda: calibrator.fit_blocks(soft, n_classes)
 
 

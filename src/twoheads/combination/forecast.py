@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twoheads.combination.remembered import Remembered
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats
-from twoheads.kernels.asking import answer_log_likelihood_at, fit_answer_temperature
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.calibration.tempering import tempered
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.kernels.scoring.answer_value import answer_log_likelihood_at, fit_answer_temperature
 from twoheads.kernels.simplex import normalise_exp
-from twoheads.kernels.temperature import tempered
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner

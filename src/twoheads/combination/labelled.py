@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.combination.answering import Answering, answering_of
 from twoheads.combination.parted import Parted, parted
 from twoheads.confusion.manner import Manner
-from twoheads.engines.chunks import OnCluster
-from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
+from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks, sum_blocks
+from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
 #: Log-probabilities of so many numbers together are kept during a fit (240 MB); beyond, each pass makes them anew.
@@ -101,17 +102,17 @@ class Labelled:
     def spread(self, items: Codes) -> Codes:
         """At most 300 of the items, evenly spaced; one of weight 2 stands there as if given twice."""
         if self.weight is None or not len(items):
-            return items[evenly_spaced(len(items))]
+            return items[evenly_spaced(len(items), ITEMS)]
         end = np.cumsum(self.weight[items])
-        place = np.searchsorted(end, evenly_spaced(round(end[-1])), side="right")
+        place = np.searchsorted(end, evenly_spaced(round(end[-1]), ITEMS), side="right")
         return items[np.minimum(place, len(items) - 1)]
 
-    def blocks(self, least: int = 64) -> Sequence[Block]:
+    def blocks(self, least: int = 64) -> Blocks[Block]:
         """Blocks of at least so many items; kept where they are small enough together, else made anew in each pass."""
         slices = block_slices(len(self.seen), self.seen.n_classes, least)
         if len(self.seen) * self.seen.n_classes <= KEPT_NUMBERS:
-            return list(map_blocks(self._block, slices))
-        return Passing(self._block, slices, len(self.seen))
+            return StoredBlocks(list(map_blocks(self._block, slices)))
+        return LazyBlocks(self._block, slices, len(self.seen))
 
     def _block(self, rows: slice) -> Block:
         block = self.seen.block(rows, true_label=self.truth, weight=self.weight)
@@ -142,7 +143,7 @@ def labelled(
                 "y and sample_weight must be None where X is a table: its column of the truth says what is known. "
                 "Read it to give your own: X, y = table.read()."
             )
-        if isinstance(X, OnCluster) or not is_small(X):
+        if isinstance(X, ClusterTable) or not is_small(X):
             return parted(X)
         X, y = X.read()
     seen = as_observations(X, y=y, classes=classes, model_scale=model_scale)

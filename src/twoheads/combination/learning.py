@@ -23,12 +23,12 @@ from twoheads.combination.remembered import AnyItems, Remembered
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import BLOCK_NUMBERS, mapped
-from twoheads.kernels.agreement import agreement_log_density
+from twoheads.engines.blocks import BLOCK_NUMBERS, transform_blocks
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner
@@ -284,11 +284,11 @@ def _seen_by_dependence(team: ProbabilityLabelCombiner, blocks: Sequence[Block])
     """The blocks with the model's side as the stage takes it; items of one side alone say nothing of dependence."""
 
     def make(block: Block) -> Block:
-        alone = np.concatenate(block.one_sided(has_model=team.has_model_))
+        alone = np.concatenate(block.single_source_items(has_model=team.has_model_))
         weight = block.weight
         if len(alone):
             weight = np.ones(block.n_items) if weight is None else weight.copy()
             weight[alone] = 0.0
         return replace(block, log_proba=team._model_side(block), weight=weight)
 
-    return mapped(make, blocks)
+    return transform_blocks(make, blocks)

@@ -10,7 +10,7 @@ from twoheads.combination.dependence import LeftOut
 from twoheads.combination.labelled import fold_of, manner_counts_by_fold
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.manner import Manner
-from twoheads.kernels.answers import sum_by_item
+from twoheads.kernels.answers import item_of_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import FLOOR
@@ -47,7 +47,7 @@ def _answered(log_rows: Rows, *, by_fold: bool) -> LeftOut:
         answers, truth = block.answers, block.true_label
         fold = fold_of(block) if by_fold else None
         if answers.start is not None:
-            item = np.repeat(np.arange(len(answers)), answers.per_item())
+            item = item_of_answers(answers)
         elif (answers.column == MISSING).any():
             item = np.flatnonzero(answers.column != MISSING)
         else:

@@ -18,11 +18,11 @@ from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Items, counts_and_crowd
 from twoheads.combination.sample import Sample, Samples, likely_key, sample_of, sample_size, together
 from twoheads.confusion.manner import Manner
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.hierarchical import model_overlap
-from twoheads.kernels.temperature import N_NODES
+from twoheads.kernels.calibration.tempering import N_NODES
+from twoheads.kernels.confusion.hierarchical import model_overlap
 from twoheads.storage.artifact import register
 
 
@@ -222,7 +222,7 @@ def _sums(
     block: Block, n_people: int, n_classes: int, correlation: float, overlap: bool, manner: Manner | None
 ) -> tuple[Any, ...]:
     """Counts, the crowd's, how many items were asked about, the model's overlaps, and ways of answering."""
-    asked = block.asked().astype(np.float64)
+    asked = block.has_answer().astype(np.float64)
     by_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
     confused: Any = model_overlap(block.log_proba, block.weight) if overlap else 0.0
     ways: Any = 0.0

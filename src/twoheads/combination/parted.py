@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from twoheads.combination.answering import Answering, answering_of
-from twoheads.engines.chunks import ChunkedBlocks, Kept, OnCluster, Spilled, Store
-from twoheads.engines.local import BLOCK_NUMBERS, added, block_slices
-from twoheads.engines.progress import listener
-from twoheads.kernels.agreement import evenly_spaced
+from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
+from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
+from twoheads.engines.cluster import ClusterTable
+from twoheads.engines.progress import current_callback
+from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import ITEMS
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 
 #: Blocks of a chunk on disk: fewer take longer to read, more take more memory.
@@ -86,7 +89,7 @@ class Parted:
             return known
         here = list(replace(known, make=None).some(len(known), least=64))
         facts, answered = facts_of(here, len(self.seen.annotators))
-        return Parted(self.seen, Kept([here]), [facts], answered, make=self.make)
+        return Parted(self.seen, MemoryStore([here]), [facts], answered, make=self.make)
 
     def per_class(self) -> Floats:
         """How many items there are of each known class, (n_classes,)."""
@@ -105,10 +108,10 @@ class Parted:
         """What an item counts."""
         return 1.0
 
-    def blocks(self, least: int = 64) -> ChunkedBlocks:
+    def blocks(self, least: int = 64) -> ChunkedBlocks[Block]:
         """The blocks, where they are; of `LEAST` items at least, whatever is asked for."""
-        blocks = ChunkedBlocks(self.store, self._sizes(), _known if self.only_known else list)
-        return blocks if self.make is None else blocks.mapped(self.make)
+        blocks: ChunkedBlocks[Block] = ChunkedBlocks(self.store, self._sizes(), _known if self.only_known else list)
+        return blocks if self.make is None else blocks.transform(self.make)
 
     def some(self, limit: int, least: int = LEAST) -> Sequence[Block]:
         """At most so many of the items, evenly spaced, here in memory."""
@@ -126,7 +129,9 @@ class Parted:
     def answered_without_truth(self) -> Block | None:
         """At most 300 of the items that have an answer and no truth, evenly spaced; None where there is none."""
         border = np.cumsum([0, *(facts.answered for facts in self.facts)])
-        return self._made(self._gathered(_take_answered, border, evenly_spaced(border[-1]))) if border[-1] else None
+        if not border[-1]:
+            return None
+        return self._made(self._gathered(_take_answered, border, evenly_spaced(border[-1], ITEMS)))
 
     def _made(self, block: Block) -> Block:
         return block if self.make is None else self.make(block)
@@ -147,14 +152,14 @@ class Parted:
 
 def parted(table: Any) -> Parted:
     """A table (`twoheads.tables.scan`) in chunks on disk, read and checked once; or on the cluster that holds it."""
-    if isinstance(table, OnCluster):
+    if isinstance(table, ClusterTable):
         return _on_cluster(table)
-    store, facts, start = Spilled(), [], 0
+    store, facts, start = DiskStore(), [], 0
     answered: tuple[Any, ...] = ()
     n_classes = len(table.classes)
     rows = CHUNK_BLOCKS * max(LEAST, BLOCK_NUMBERS // n_classes)
     first: Any = None
-    listener().begin(table.n_rows)
+    current_callback().begin(table.n_rows)
     try:
         for seen, y in table.blocks(rows):
             first = first or seen[:1]
@@ -162,19 +167,19 @@ def parted(table: Any) -> Parted:
                 store.add(chunk)
                 known, more = facts_of(chunk, len(seen.annotators))
                 facts.append(known)
-                answered = added([answered, more] if answered else [more])
+                answered = add_up([answered, more] if answered else [more])
             start += len(seen)
-            listener().advance(len(seen))
+            current_callback().advance(len(seen))
     except BaseException:
         store.close()
         raise
     return Parted(first, store, facts, Answering(*answered))
 
 
-def _on_cluster(table: OnCluster) -> Parted:
+def _on_cluster(table: ClusterTable) -> Parted:
     store, first = table.hold(_read), next(table.blocks(1))[0]
     found = list(store.results(facts_of, dict.fromkeys(range(len(store)), len(first.annotators))))
-    return Parted(first, store, [facts for facts, _ in found], Answering(*added(answered for _, answered in found)))
+    return Parted(first, store, [facts for facts, _ in found], Answering(*add_up(answered for _, answered in found)))
 
 
 def _read(table: Any, span: tuple[int, int]) -> list[Block]:

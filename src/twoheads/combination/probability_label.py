@@ -38,10 +38,10 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.guard import guarded
+from twoheads.kernels.calibration.tempering import tempered
+from twoheads.kernels.dependence.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import LOG_FLOOR
-from twoheads.kernels.temperature import tempered
 from twoheads.observations import SUM_TOLERANCE, Observations
 from twoheads.storage.artifact import register
 
@@ -320,7 +320,7 @@ class ProbabilityLabelCombiner(Combiner):
         """
         assert block.answers is not None
         proba = dependence.proba(self._model_side(block), given, block.answers)
-        unasked, unseen = block.one_sided(has_model=self.has_model_)
+        unasked, unseen = block.single_source_items(has_model=self.has_model_)
         if len(unasked):
             proba[:, unasked] = dependence.model_proba(self.calibrator_.calibrate(block.log_proba[:, unasked]))
         if len(unseen):
@@ -335,7 +335,7 @@ class ProbabilityLabelCombiner(Combiner):
         manner = None if self.manner_ is None else self.manner_.log_likelihood(block)
         if self.dependence_ is None:
             calibrated = self._with_prior(block, self.calibrator_.unnormalised(block.log_proba))
-            return self._shifted(block, joint_log_proba(calibrated, block.answers, table, manner=manner))
+            return self._shifted(block, joint_log_proba(calibrated, block.answers, table, response=manner))
         given = answer_log_likelihood(block.answers, np.maximum(table, LOG_FLOOR))
         if manner is not None:
             given += manner

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.guard import Guard, fit_guard
+from twoheads.kernels.dependence.guard import Guard, fit_guard
 from twoheads.storage.artifact import register
 
 

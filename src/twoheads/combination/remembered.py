@@ -13,11 +13,12 @@ from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Labelled
 from twoheads.combination.memory import Memory, united
 from twoheads.combination.parted import Parted
-from twoheads.engines.local import block_slices
-from twoheads.kernels.agreement import evenly_spaced
+from twoheads.engines.blocks import block_slices
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.dependence.agreement import ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 
 
@@ -92,7 +93,7 @@ class Remembered:
         block = self.memory.unlabelled_.block()
         assert block.answers is not None
         rest = np.flatnonzero(block.answers.per_item() > 0)
-        return self._made(block.take(rest[evenly_spaced(len(rest))])) if len(rest) else None
+        return self._made(block.take(rest[evenly_spaced(len(rest), ITEMS)])) if len(rest) else None
 
     def blocks(self, least: int = 64) -> Sequence[Block]:
         """The items as blocks of at least so many."""

@@ -13,7 +13,7 @@ from twoheads.confusion.base import columns_of
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.reservoir import reservoir_keys, weights_in_sample
+from twoheads.kernels.numerics.sampling import reservoir_keys, weights_in_sample
 from twoheads.storage.artifact import register
 
 #: Items of a sample: so many probabilities together, within these bounds.

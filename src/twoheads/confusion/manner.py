@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
+from twoheads.kernels.answers import Answers, item_of_answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.manner import level_bounds, level_probabilities, levels_of, unsure_probabilities
+from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
 from twoheads.storage.artifact import register
 
 #: The log-likelihood of how a block's answers were given, (n_classes, n_items), from the block and its items' folds.
@@ -97,8 +97,8 @@ class Manner(BaseEstimator):
     def _log_likelihood(self, block: Block, tables: Floats, fold: Codes | None) -> Floats:
         assert block.answers is not None
         symbol = self._symbols(block)
-        given = symbol[symbol != MISSING]
-        item = np.repeat(np.arange(block.n_items), block.answers.per_item())
+        there = symbol != MISSING
+        given, item = symbol[there], item_of_answers(block.answers)[there]
         rows = tables[0][given] if fold is None else tables[fold[item], given]
         total = sum_by_item(block.answers, rows.T)
         if block.unsure is not None:

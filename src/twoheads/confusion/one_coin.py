@@ -8,7 +8,7 @@ from scipy.stats import beta
 from twoheads.confusion.base import Confusion
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.confusion import one_coin
+from twoheads.kernels.confusion.matrices import one_coin
 from twoheads.storage.artifact import register
 
 

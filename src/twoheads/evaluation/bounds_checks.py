@@ -18,8 +18,8 @@ from twoheads.evaluation.inputs import (
     whole_number,
 )
 from twoheads.evaluation.theory import human_evidence, model_evidence, product_bound
-from twoheads.kernels import bounds, scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import bounds, scores
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
 
 from twoheads.evaluation.bootstrap import Resampling, Score, difference_score
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import UnfittedTeam
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth
 from twoheads.text import count
 

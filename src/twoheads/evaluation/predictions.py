@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.evaluation.team import Team, calibrator_of
+from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
@@ -145,7 +146,7 @@ def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floa
         evaluated = known & (label != MISSING)
         error[evaluated] = label[evaluated] != true_label[evaluated]
         return label, error
-    item = np.repeat(np.arange(n_items), answers.per_item())
+    item = item_of_answers(answers)
     votes = np.bincount(item * n_classes + answers.column % n_classes, minlength=n_items * n_classes)
     votes = votes.reshape(n_items, n_classes)
     most = votes.max(axis=1)

@@ -19,8 +19,8 @@ from twoheads.evaluation.bootstrap import (
     mean_score,
     share_score,
 )
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True, eq=False)

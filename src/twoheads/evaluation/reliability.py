@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from twoheads.evaluation.bootstrap import Z_95
 from twoheads.evaluation.inputs import as_scored
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True, eq=False)

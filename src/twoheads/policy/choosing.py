@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import map_blocks
+from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.asking import coherent_gains
+from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.policy.asking import Outlook, as_worth
 
 #: So many people per item, the best at a quick look, are looked at closely.

@@ -12,7 +12,7 @@ import numpy as np
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.asking import coherent_gains
+from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.labels import encode_labels
 from twoheads.observations import Observations
 from twoheads.policy.asking import Outlook, as_team
