@@ -16,10 +16,10 @@ LONGEST = 300
 #: How many there are now. The aim is none.
 ALLOWED = {
     "private members of another module": 27,
-    "functions that set attributes of an argument": 6,
-    "modules above 300 lines": 5,
+    "functions that set attributes of an argument": 5,
+    "modules above 300 lines": 3,
     "file names in three or more packages": 1,
-    "parameters called team of type Any": 45,
+    "parameters called team of type Any": 7,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

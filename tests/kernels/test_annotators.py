@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaln, logit, logsumexp
+
 from twoheads.kernels.confusion.abilities import (
     abilities_of,
     ability_modes,
@@ -14,7 +15,6 @@ from twoheads.kernels.confusion.abilities import (
     log_evidence,
     right_and_answers,
 )
-
 from twoheads.kernels.confusion.annotators import (
     SPREAD,
     STRENGTH,

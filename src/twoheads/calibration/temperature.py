@@ -12,7 +12,6 @@ from scipy.interpolate import BSpline
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.engines.blocks import count_items, map_blocks, sum_blocks
 from twoheads.engines.progress import current_callback
@@ -35,6 +34,7 @@ from twoheads.kernels.calibration.tempering import (
     with_derivatives,
 )
 from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
+from twoheads.storage.artifact import register
 
 _SAMPLE = 163_840  # probabilities from which a guess on a large table is made, of
 _FEWEST = 1500  # items at the least

@@ -1,6 +1,5 @@
 """Who is combined, and how: the estimators."""
 
-from twoheads.artifact import load
 from twoheads.combination.dependence import Dependence
 from twoheads.combination.explanation import Explanation
 from twoheads.combination.label_label import LabelLabelCombiner
@@ -9,6 +8,7 @@ from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.recommendation import recommended
 from twoheads.combination.record import Record
 from twoheads.combination.released import paper_2021
+from twoheads.storage.artifact import load
 
 __all__ = [
     "Dependence",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads import artifact
 from twoheads.confusion.base import columns_of
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
@@ -23,6 +23,7 @@ from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.observations import Observations, as_observations, as_weight
 from twoheads.observations.checks import same_length
 from twoheads.observations.labels import encode_labels, label_text
+from twoheads.storage import artifact
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):
@@ -103,6 +104,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit."""
         check_is_fitted(self)
         artifact.save(self, path)
+
+    def note_provenance(self, provenance: Mapping[str, Any]) -> Self:
+        """Keep with the team, and in its file, how it was fitted: method, files, columns, which items."""
+        self.provenance_ = dict(provenance)
+        return self
+
+    def provenance(self) -> dict[str, Any]:
+        """How the team was fitted, as noted by `note_provenance`; empty if nothing was."""
+        return dict(vars(self).get("provenance_", {}))
 
     def _observations(self, X: Any) -> Observations:
         check_is_fitted(self)

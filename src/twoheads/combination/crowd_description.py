@@ -10,7 +10,7 @@ from scipy.stats import beta
 from twoheads.combination.annotators import LEVEL
 from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.observations.labels import label_text
-from twoheads.wording import count
+from twoheads.text import count
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner

@@ -12,7 +12,7 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.crowd_description import crowd_facts, crowd_words
 from twoheads.kernels.dependence.likelihood import MODE_LABELS
 from twoheads.observations.labels import label_text
-from twoheads.wording import count
+from twoheads.text import count
 
 if TYPE_CHECKING:
     from twoheads.combination.probability_label import ProbabilityLabelCombiner

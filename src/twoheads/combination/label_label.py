@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.combination.base import Combiner
 from twoheads.combination.parts import part
 from twoheads.combination.plain_description import label_facts, label_words
@@ -20,6 +19,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
 
 
 @register

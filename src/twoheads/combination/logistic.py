@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.combination.base import Combiner
 from twoheads.combination.plain_description import logistic_facts, logistic_words
 from twoheads.errors import InvalidParameter
@@ -18,6 +17,7 @@ from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
 
 
 @register

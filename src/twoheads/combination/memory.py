@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.answering import Answering
 from twoheads.combination.labelled import Items, counts_and_crowd
@@ -24,6 +23,7 @@ from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
 from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.storage.artifact import register
 
 
 @register

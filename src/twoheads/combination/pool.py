@@ -10,7 +10,6 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, clone
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.identity import Identity
 from twoheads.engines.blocks import sum_blocks
@@ -18,6 +17,7 @@ from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import LOG_FLOOR, log_softmax_sums, mean_log_proba
+from twoheads.storage.artifact import register
 
 #: How far the log of a model's weight is believed to be from that of equal weights, as a standard deviation.
 LOG_WEIGHT_SD = 0.7

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.annotators import annotator_stats
@@ -44,6 +43,7 @@ from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE, Observations
 from twoheads.observations.columns import known_classes
+from twoheads.storage.artifact import register
 
 
 @register

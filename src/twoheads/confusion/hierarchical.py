@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.confusion.abilities import abilities_of
 from twoheads.kernels.confusion.annotators import annotator_matrices, fit_annotators, leave_one_out_annotator_rows
 from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
@@ -23,7 +23,7 @@ from twoheads.kernels.confusion.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
-from twoheads.kernels.confusion.abilities import abilities_of
+from twoheads.storage.artifact import register
 
 
 @register

@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.kernels.answers import Answers, item_of_answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
+from twoheads.storage.artifact import register
 
 #: The log-likelihood of how a block's answers were given, (n_classes, n_items), from the block and its items' folds.
 ManneredLikelihood = Callable[[Block, Codes], Floats]
