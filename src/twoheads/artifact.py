@@ -18,7 +18,7 @@ from twoheads.errors import InvalidArtifact, MissingArtifact
 from twoheads.outputs import whole_file
 
 FORMAT = "twoheads"
-VERSION = 3
+VERSION = 4
 
 _registry: dict[str, type] = {}
 Class = TypeVar("Class", bound=type)

@@ -7,9 +7,9 @@ import socket
 import time
 
 import pytest
+from combination.test_parted import TEAMS, assert_same, problem
 
 import twoheads as th
-from combination.test_parted import TEAMS, assert_same, problem
 from twoheads import tables
 from twoheads.cli.running import run
 from twoheads.engines.progress import Listener, heard_by

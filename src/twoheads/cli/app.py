@@ -168,7 +168,7 @@ def combine(
     fitted = read_team(team)
     columns = as_at_fit(fitted, given_columns(context), truth=False)
     # Without anyone's answers the model speaks alone, if the team has learnt how sure it may be.
-    scanned = scan(table, answers, model, columns, fitted, need_people=not getattr(fitted, "has_model_", True))
+    scanned = scan(table, answers, model, columns, fitted, need_people=not fitted.has_model_)
     if output is None:
         raise InvalidObservations(
             "Say where the result is to be written: -o verdicts.csv (or .parquet, .jsonl), or -o - for CSV to stdout."

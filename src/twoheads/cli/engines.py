@@ -14,7 +14,7 @@ from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.judging import labelled_hashes, remembered
 from twoheads.combination.base import Combiner
-from twoheads.combination.labelled import is_small
+from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.local import alone
 from twoheads.errors import InvalidObservations, InvalidParameter
@@ -56,7 +56,7 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
             with cluster_at(scheduler) as cluster:
                 team.fit(cluster.hold(scanned))
             return remembered(scanned)
-        elif not is_small(scanned):
+        elif not fits_in_memory(scanned):
             team.fit(scanned)
             return remembered(scanned)
         seen, y = scanned.read()

@@ -1,9 +1,10 @@
-"""What every combiner is: a classifier of observations that gives a posterior of the truth."""
+"""Base class of combiners: classifiers of observations that return a posterior of the truth."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads import artifact
 from twoheads.checks import same_length
+from twoheads.combination.items.protocol import Schema
 from twoheads.confusion.base import columns_of
 from twoheads.engines.local import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
@@ -23,18 +25,19 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.labels import encode_labels, label_text
 from twoheads.observations import Observations, as_observations, as_weight
+from twoheads.tables.protocol import ScannedTable, read_if_scanned
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier whose ``X`` are observations: an Observations, a data frame or an array (see `as_observations`).
+    """A classifier whose ``X`` are observations: an Observations, a data frame, an array, or a scanned table.
 
-    A new one writes ``fit`` and `log_joint`.
+    A new one implements ``fit`` and `log_joint`. `twoheads.testing.check_combiner` tests the whole contract.
     """
 
     #: Whether it combines several models.
-    several_models: ClassVar[bool] = False
+    supports_several_models: ClassVar[bool] = False
 
-    #: Whether a model had seen any item at fit.
+    #: Whether there was a model at fit.
     has_model_: bool
 
     model_scale: str
@@ -47,45 +50,30 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """Log-probability of each class for each item of a block, (n_classes, n_items), up to a constant per item."""
 
     def facts(self) -> dict[str, Any]:
-        """What was learnt, as numbers that JSON can hold."""
+        """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
         return {"classes": [label_text(name) for name in self.classes_], "annotators": list(self.annotators_)}
 
     def describe(self) -> str:
-        """What was learnt, in plain words: one sentence a line."""
+        """The fitted quantities in plain words, one sentence a line."""
         check_is_fitted(self)
         return f"{type(self).__name__} of {len(self.classes_)} classes."
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class for each item, (n_items, n_classes), in the order of ``classes_``."""
-        seen = self._observations(X)
-        out = np.empty((len(seen), seen.n_classes))
+        """Probability of each class for each item, (n_items, n_classes), in the order of ``classes_``.
 
-        def write(rows: slice) -> None:
-            out[rows] = normalise_exp(self.log_joint(self._block(seen, rows))).T
-
-        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
-            pass
-        return out
+        A scanned table is read in blocks.
+        """
+        return self._mapped(X, lambda log_joint: normalise_exp(log_joint).T)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Log-probability of each class for each item, (n_items, n_classes)."""
-        seen = self._observations(X)
-        out = np.empty((len(seen), seen.n_classes))
-
-        def write(rows: slice) -> None:
-            out[rows] = normalise_log(self.log_joint(self._block(seen, rows))).T
-
-        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
-            pass
-        return out
+        return self._mapped(X, lambda log_joint: normalise_log(log_joint).T)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each item."""
-        seen = self._observations(X)
-        slices = block_slices(len(seen), seen.n_classes)
-        best = map_blocks(lambda rows: self.log_joint(self._block(seen, rows)).argmax(axis=0), slices)
-        return np.asarray(self.classes_[np.concatenate(list(best))])
+        best = [label for observations in self._observed(X) for label in self._labels(observations)]
+        return np.asarray(self.classes_[np.concatenate(best)])
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the items whose truth is known."""
@@ -104,38 +92,75 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         artifact.save(self, path)
 
-    def _observations(self, X: Any) -> Observations:
+    def observe(self, X: Any) -> Observations:
+        """``X`` as observations with the classes and models of the fit; a scanned table is read whole."""
         check_is_fitted(self)
-        seen = as_observations(X, classes=self.classes_, model_scale=self.model_scale)
-        return seen.with_models(getattr(self, "models_", ("model",)))  # an older file has no names
+        X, _ = read_if_scanned(X, truth=False)
+        observations = as_observations(X, classes=self.classes_, model_scale=self.model_scale)
+        return observations.with_models(self.models_)
 
-    def _block(self, seen: Observations, rows: slice) -> Block:
-        """A block whose answers are numbered as at fit: people not seen then answer as the crowd."""
-        block = seen.block(rows)
-        if seen.annotators == self.annotators_:
+    def block(self, observations: Observations, rows: slice) -> Block:
+        """Consecutive items, with annotators numbered as at fit; unknown ones count as the crowd."""
+        block = observations.block(rows)
+        if observations.annotators == self.annotators_:
             return block
         assert block.answers is not None
-        place, unsure = self._place(seen.annotators), block.unsure
-        column = columns_of(block.answers.column, place, seen.n_classes)
+        place, unsure = self.annotator_index(observations.annotators), block.unsure
+        column = columns_of(block.answers.column, place, observations.n_classes)
         if unsure is not None:
             unsure = Answers(columns_of(unsure.column, place, 1), unsure.start)
         return replace(block, answers=Answers(column, block.answers.start), unsure=unsure)
 
-    def _place(self, annotators: tuple[str, ...]) -> Codes:
+    def annotator_index(self, names: tuple[str, ...]) -> Codes:
+        """Position of each annotator in ``annotators_``; the number of annotators for those not known."""
         known = {name: at for at, name in enumerate(self.annotators_)}
-        return np.array([known.get(name, len(known)) for name in annotators], dtype=np.intp)
+        return np.array([known.get(name, len(known)) for name in names], dtype=np.intp)
 
-    def _learn_about(self, seen: Observations) -> None:
-        if len(seen.models) > 1 and not self.several_models:
+    def _mapped(self, X: Any, function: Callable[[Floats], Floats]) -> Floats:
+        """``function(log_joint)`` of all items, (n_items, n_classes), block by block in threads."""
+        parts = [self._mapped_observations(observations, function) for observations in self._observed(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _mapped_observations(self, observations: Observations, function: Callable[[Floats], Floats]) -> Floats:
+        out = np.empty((len(observations), observations.n_classes))
+
+        def write(rows: slice) -> None:
+            out[rows] = function(self.log_joint(self.block(observations, rows)))
+
+        for _ in map_blocks(write, block_slices(len(observations), observations.n_classes)):
+            pass
+        return out
+
+    def _labels(self, observations: Observations) -> Iterator[Codes]:
+        """The code of the most probable class, block by block in threads."""
+        slices = block_slices(len(observations), observations.n_classes)
+        return map_blocks(lambda rows: self.log_joint(self.block(observations, rows)).argmax(axis=0), slices)
+
+    def _observed(self, X: Any) -> Iterator[Observations]:
+        """``X`` as observations: in one piece, or block by block if it is a scanned table."""
+        check_is_fitted(self)
+        if isinstance(X, ScannedTable):
+            yield from (self.observe(observations) for observations, _ in X.blocks(items=False, truth=False))
+        else:
+            yield self.observe(X)
+
+    def _need_model_count(self, schema: Schema) -> None:
+        """Refuse several models where the combiner takes one."""
+        if len(schema.models) > 1 and not self.supports_several_models:
             raise InvalidObservations(
                 f"X must hold one model's probabilities for {type(self).__name__}; it holds those of "
-                f"{', '.join(seen.models[:8])} ({len(seen.models)} models). Give one, or use ProbabilityLabelCombiner."
+                f"{', '.join(schema.models[:8])} ({len(schema.models)} models). Give one, or use "
+                "ProbabilityLabelCombiner."
             )
-        self.classes_ = seen.classes
-        self.annotators_ = seen.annotators or ("human",)
-        self.models_ = seen.models or ("model",)
-        self.has_model_ = bool(seen.model_proba)
-        self.n_features_in_ = seen.shape[1]
+
+    def _adopt_schema(self, schema: Schema) -> None:
+        """Take over classes, annotators and models, and scikit-learn's names of features."""
+        self._need_model_count(schema)
+        self.classes_ = schema.classes
+        self.annotators_ = schema.annotators
+        self.models_ = schema.models or ("model",)
+        self.has_model_ = schema.has_model
+        self.n_features_in_ = schema.n_features
         self.__dict__.pop("feature_names_in_", None)
-        if seen.columns is not None:
-            self.feature_names_in_ = np.array(seen.columns, dtype=object)
+        if schema.columns is not None:
+            self.feature_names_in_ = np.array(schema.columns, dtype=object)

@@ -80,7 +80,7 @@ class Confusion(BaseEstimator, ABC):
         overlap = model_overlap(seen.block(slice(0, len(seen))).log_proba, weight) if self.uses_overlap else None
         return self.fit_counts(counts.reshape(len(seen.annotators), -1, seen.n_classes), overlap)
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
 
         So that an item does not vouch for itself where something is fitted on top.

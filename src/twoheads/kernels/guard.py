@@ -27,27 +27,12 @@ class Guard:
         return self.lead > 0
 
 
-def partner_wins(
-    model_label: Codes, human_label: Codes, true_label: Codes, weight: Floats | None = None
-) -> tuple[float, float]:
-    """How often only the human was right, and only the model; a sum over items: add the blocks' results.
-
-    model_label, human_label, true_label  (n_items,) codes
-    """
-    human_right, model_right = human_label == true_label, model_label == true_label
-    human_only = (human_right & ~model_right).astype(np.float64)
-    model_only = (model_right & ~human_right).astype(np.float64)
-    if weight is None:
-        return float(human_only.sum()), float(model_only.sum())
-    return float(human_only @ weight), float(model_only @ weight)
-
-
 def fit_guard(human_only: float, model_only: float, n: float) -> Guard:
     """Partner that did better on n labelled items, and how much that is worth.
 
     ``z = 1 - 2 I_1/2(b + 1, c + 1)`` is the lead, ``log theta = 2 z^2 30 / (30 + n)`` the threshold.
 
-    human_only, model_only  b and c as ``partner_wins`` gives them
+    human_only, model_only  b and c, the weight of items that only the human got right, and only the model
     """
     lead = 1.0 - 2.0 * float(betainc(human_only + 1.0, model_only + 1.0, 0.5))
     return Guard(lead, 2.0 * lead**2 * 30.0 / (30.0 + n))

@@ -13,12 +13,10 @@ import numpy as np
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.priors import LOG_TEMPERATURE_MEAN
 
 ACCURACY: Floats = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
-
-#: The temperature at which the model's overlaps are taken: the mode of its prior, e^(1/2).
-OVERLAP_LOG_TEMPERATURE = 0.5
 
 #: Cells, or pairs, that are handled at a time: 4,096 x 264 nodes are 9 MB.
 _CHUNK = 4096
@@ -66,7 +64,7 @@ def model_overlap(log_proba: Floats, weight: Floats | None = None) -> Floats:
     weight     (n_items,) or None
     returns    (n_classes, n_classes)
     """
-    tempered = log_proba * np.exp(-OVERLAP_LOG_TEMPERATURE)
+    tempered = log_proba * np.exp(-LOG_TEMPERATURE_MEAN)
     tempered -= tempered.max(axis=0)
     np.exp(tempered, out=tempered)
     tempered /= tempered.sum(axis=0)

@@ -14,7 +14,7 @@ from twoheads.combination import (
     recommended,
 )
 from twoheads.combination.base import Combiner
-from twoheads.combination.released import ReleasedTemperature
+from twoheads.combination.paper_methods import ReleasedTemperature
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.studies.rows import PAPER
 

@@ -32,6 +32,7 @@ from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import IdCheck, as_items
 from twoheads.tables.joining import Join
 from twoheads.tables.messages import located, no_class
+from twoheads.tables.protocol import ScannedTable
 from twoheads.tables.roles import Roles, listed, missing, nearest
 from twoheads.tables.sources import Source
 
@@ -39,7 +40,7 @@ from twoheads.tables.sources import Source
 BLOCK_NUMBERS = 1 << 20
 
 
-class Table:
+class Table(ScannedTable):
     """A table on disk, looked at and not yet read. Made by `scan`.
 
     Attributes
