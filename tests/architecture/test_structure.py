@@ -15,11 +15,11 @@ LONGEST = 300
 
 #: How many there are now. The aim is none.
 ALLOWED = {
-    "private members of another module": 27,
-    "functions that set attributes of an argument": 6,
-    "modules above 300 lines": 6,
+    "private members of another module": 3,
+    "functions that set attributes of an argument": 2,
+    "modules above 300 lines": 5,
     "file names in three or more packages": 3,
-    "parameters called team of type Any": 45,
+    "parameters called team of type Any": 38,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

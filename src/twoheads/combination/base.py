@@ -25,7 +25,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.labels import encode_labels, label_text
 from twoheads.observations import Observations, as_observations, as_weight
-from twoheads.tables.protocol import ScannedTable, read_if_scanned
+from twoheads.tables.scanned import ScannedTable, read_if_scanned
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):

@@ -22,7 +22,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.observations import as_observations, as_weight, labelled_items
-from twoheads.tables.protocol import read_if_scanned
+from twoheads.tables.scanned import read_if_scanned
 
 
 @register

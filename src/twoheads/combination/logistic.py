@@ -20,7 +20,7 @@ from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import as_observations, as_weight, labelled_items
-from twoheads.tables.protocol import read_if_scanned
+from twoheads.tables.scanned import read_if_scanned
 
 
 @register

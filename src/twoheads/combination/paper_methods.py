@@ -43,7 +43,7 @@ from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.temperature import temperature_sums
 from twoheads.observations import as_observations
-from twoheads.tables.protocol import read_if_scanned
+from twoheads.tables.scanned import read_if_scanned
 
 METHODS = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IMax")
 
@@ -224,8 +224,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
         statistics = collect_statistics(items, items.blocks(), settings).without_sample()
         prevalence = np.full(items.schema.n_classes, 1.0 / items.schema.n_classes)
         rule = CombinationRule(confusion, calibrator, has_model=items.schema.has_model)
-        self._adopt_schema(items.schema)
-        return self._adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))
+        return self.adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))
 
 
 def _released_em(block: Block) -> tuple[Confusion, ReleasedTemperature, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -145,9 +146,7 @@ class ProbabilityLabelCombiner(Team):
 
     def fit_items(self, items: CountableItems) -> Self:
         """Learn from items that are opened already, see `twoheads.combination.items.open_items`."""
-        result = fit_team(self._parts(items.schema), items)
-        self._adopt_schema(result.schema)
-        return self._adopt(result)
+        return self.adopt(fit_team(self._parts(items.schema), items))
 
     def partial_fit(
         self,
@@ -187,8 +186,8 @@ class ProbabilityLabelCombiner(Team):
         self._need_same("X", items.schema.classes, items.schema.models or self.models_)
         earlier = self.statistics_.discounted(forget) if forget else self.statistics_
         result = fit_team(self._parts(items.schema), items, earlier=earlier)
-        self.annotators_, self.has_model_ = result.schema.annotators, result.schema.has_model
-        return self._adopt(result)
+        schema = replace(result.schema, models=self.models_, columns=self._columns())
+        return self.adopt(replace(result, schema=schema))
 
     def merge(self, *others: Self) -> Self:
         """One team from this one and others that were fitted on other items; none of them changes.
@@ -201,13 +200,9 @@ class ProbabilityLabelCombiner(Team):
         names = {name for team in teams for name in team.annotators_}
         annotators = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
         statistics = merge_statistics([team.statistics_ for team in teams], annotators)
-        columns = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, columns)
-        result = fit_team(self._parts(schema), SampledItems(schema, statistics))
+        schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, self._columns())
         merged: Self = clone(self)
-        merged._adopt_schema(schema)
-        merged.n_features_in_ = self.n_features_in_
-        return merged._adopt(result)
+        return merged.adopt(fit_team(self._parts(schema), SampledItems(schema, statistics)))
 
     def _parts(self, schema: Schema) -> Parts:
         """The parameters, checked, with unfitted copies of the estimators."""
@@ -224,6 +219,9 @@ class ProbabilityLabelCombiner(Team):
             self.max_iter,
             self.tol,
         )
+
+    def _columns(self) -> tuple[str, ...] | None:
+        return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
     def _need_partial_fit(self) -> None:
         if not self.supports_partial_fit:

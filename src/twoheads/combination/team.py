@@ -152,9 +152,11 @@ class Team(Combiner):
             team.fitted_answer_log_temperature_ = self.answer_log_temperature_
         artifact.save(team, path)
 
-    def _adopt(self, result: FitResult) -> Self:
-        """Take over what a fit has found."""
-        self.__dict__.pop("_answer_log_temperature", None)
+    def adopt(self, result: FitResult) -> Self:
+        """Take over what a fit has found, as fitted attributes."""
+        self._adopt_schema(result.schema)
+        for name in "_answer_log_temperature", "fitted_answer_log_temperature_":
+            self.__dict__.pop(name, None)
         rule = result.rule
         self.confusion_, self.calibrator_, self.dependence_ = rule.confusion, rule.calibrator, rule.dependence
         self.response_, self.pool_ = rule.response, rule.pool

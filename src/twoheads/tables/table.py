@@ -32,8 +32,8 @@ from twoheads.tables.formats import Wanted
 from twoheads.tables.ids import IdCheck, as_items
 from twoheads.tables.joining import Join
 from twoheads.tables.messages import located, no_class
-from twoheads.tables.protocol import ScannedTable
 from twoheads.tables.roles import Roles, listed, missing, nearest
+from twoheads.tables.scanned import ScannedTable
 from twoheads.tables.sources import Source
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.

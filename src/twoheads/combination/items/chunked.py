@@ -21,7 +21,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.dependence import MODE_LABELS
 from twoheads.observations import Observations, as_truth
-from twoheads.tables.protocol import ScannedTable
+from twoheads.tables.scanned import ScannedTable
 
 #: Blocks of a chunk on disk: fewer take longer to read, more take more memory.
 CHUNK_BLOCKS = 8

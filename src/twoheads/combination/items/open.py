@@ -13,7 +13,7 @@ from twoheads.engines.chunks import OnCluster
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
 from twoheads.observations import as_observations, as_truth, as_weight
-from twoheads.tables.protocol import ScannedTable
+from twoheads.tables.scanned import ScannedTable
 
 
 def fits_in_memory(table: ScannedTable, *, max_numbers: int = MAX_NUMBERS) -> bool:

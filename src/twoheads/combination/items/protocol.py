@@ -55,6 +55,8 @@ class Schema:
     @property
     def n_features(self) -> int:
         """Number of columns of the same items as a frame: annotators, then a probability per model and class."""
+        if self.columns is not None:
+            return len(self.columns)
         return self.n_annotators + max(1, len(self.models)) * self.n_classes
 
     @property
