@@ -27,9 +27,7 @@ def log_loss(truth, proba):
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS.values(), ids=CALIBRATORS)
-@pytest.mark.parametrize(
-    "confusion", [*CONFUSIONS.values(), HierarchicalConfusion()], ids=[*CONFUSIONS, "hierarchical"]
-)
+@pytest.mark.parametrize("confusion", CONFUSIONS.values(), ids=CONFUSIONS)
 def test_it_stands_on_any_confusion_and_calibrator(confusion, calibrator):
     problem, later = simulate(150, 3, seed=0, unasked=0.1), simulate(600, 3, seed=1)
     team = ProbabilityLabelCombiner(confusion, calibrator, Dependence()).fit(problem.X, problem.truth)

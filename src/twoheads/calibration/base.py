@@ -18,6 +18,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import CALIBRATED_MEAN, CALIBRATED_SD, LOG_TEMPERATURE_MEAN
 from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations import as_model, as_targets, as_weight
+from twoheads.tables.scanned import read_if_scanned
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -117,32 +118,37 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """The temperature and its credible interval, where there are such; None for other calibrations."""
         return None
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from probabilities ``X`` (n_items, n_classes) and labels ``y``, or soft labels of the same shape."""
-        seen = as_model(X, y=y, model_scale=self.model_scale)
-        true_label, target = as_targets(y, seen)
-        weight = as_weight(sample_weight, len(seen))
-        slices = block_slices(len(seen), seen.n_classes)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from probabilities ``X`` (n_items, n_classes) and labels ``y``, or soft labels of the same shape.
+
+        A scanned table holds its labels itself.
+        """
+        X, y = read_if_scanned(X, y)
+        model = as_model(X, y=y, model_scale=self.model_scale)
+        true_label, target = as_targets(y, model)
+        weight = as_weight(sample_weight, len(model))
+        slices = block_slices(len(model), model.n_classes)
         blocks = list(
-            map_blocks(lambda rows: seen.block(rows, true_label=true_label, target=target, weight=weight), slices)
+            map_blocks(lambda rows: model.block(rows, true_label=true_label, target=target, weight=weight), slices)
         )
-        self.classes_ = seen.classes
-        self.n_features_in_ = seen.n_classes
+        self.classes_ = model.classes
+        self.n_features_in_ = model.n_classes
         self.__dict__.pop("feature_names_in_", None)
-        if seen.columns is not None:
-            self.feature_names_in_ = np.array(seen.columns[-seen.n_classes :], dtype=object)
-        return self.fit_blocks(blocks, seen.n_classes)
+        if model.columns is not None:
+            self.feature_names_in_ = np.array(model.columns[-model.n_classes :], dtype=object)
+        return self.fit_blocks(blocks, model.n_classes)
 
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, (n_items, n_classes)."""
         check_is_fitted(self)
-        seen = as_model(X, classes=self.classes_, model_scale=self.model_scale)
-        out = np.empty((len(seen), seen.n_classes))
+        X, _ = read_if_scanned(X, truth=False)
+        model = as_model(X, classes=self.classes_, model_scale=self.model_scale)
+        out = np.empty((len(model), model.n_classes))
 
         def write(rows: slice) -> None:
-            out[rows] = np.exp(self.calibrate(seen.block(rows).log_proba)).T
+            out[rows] = np.exp(self.calibrate(model.block(rows).log_proba)).T
 
-        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
+        for _ in map_blocks(write, block_slices(len(model), model.n_classes)):
             pass
         return out
 

@@ -87,8 +87,11 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         right = predicted[known] == self.classes_[truth[known]]
         return float(np.average(right, weights=None if weight is None else weight[known]))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit."""
+    def save(self, path: str | os.PathLike[str], *, keep_sample: bool = True) -> None:
+        """Write the fitted combiner as JSON; `twoheads.load` reads it back, to the bit.
+
+        keep_sample  whether a sample of training items is written too, where the combiner has one
+        """
         check_is_fitted(self)
         artifact.save(self, path)
 

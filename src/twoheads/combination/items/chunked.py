@@ -80,7 +80,7 @@ class ChunkedItems:
         if self.n_labelled == len(self):
             return self
         known = replace(self, only_labelled=True)
-        if len(known) > MODE_LABELS:
+        if not len(known) or len(known) > MODE_LABELS:
             return known
         blocks = list(replace(known, function=None).subsample(len(known), min_items=64))
         summary, annotations = summarise(blocks, self.schema.n_annotators)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.engines.local import block_slices
 from twoheads.kernels.agreement import ITEMS as AGREEMENT_ITEMS
@@ -30,7 +31,7 @@ class SampledItems:
     only_labelled: bool = False
 
     def __len__(self) -> int:
-        return self._whole().n_items
+        return sum(sample.n_items for sample in self._samples())
 
     def labelled(self) -> SampledItems:
         """The items whose truth is known."""
@@ -64,10 +65,13 @@ class SampledItems:
         return 1.0 if weight is None else min(1.0, float(weight[weight > 0].mean()))
 
     def _whole(self) -> Block:
+        block = joined([sample.block(for_all=not self.only_labelled) for sample in self._samples()])
+        return replace(block, number=np.arange(block.n_items))
+
+    def _samples(self) -> list[ItemSample]:
         labelled, unlabelled = self.statistics.labelled, self.statistics.unlabelled
         samples = [labelled] if self.only_labelled else [labelled, unlabelled]
-        block = joined([sample.block(for_all=not self.only_labelled) for sample in samples if sample is not None])
-        return replace(block, number=np.arange(block.n_items))
+        return [sample for sample in samples if sample is not None]
 
     def _cut(self, whole: Block, min_items: int) -> Sequence[Block]:
         slices = block_slices(whole.n_items, self.schema.n_classes, min_items)

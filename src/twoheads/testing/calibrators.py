@@ -1,7 +1,4 @@
-"""What every calibrator promises, as small checks. ``make`` returns a new, unfitted calibrator.
-
-A calibrator of one's own passes when every function of ``CHECKS`` runs on it without an AssertionError.
-"""
+"""The contract of calibrators, as small checks. ``make`` returns a new, unfitted calibrator."""
 
 from __future__ import annotations
 
@@ -33,15 +30,18 @@ def problem(n_items: int = 120, n_classes: int = 3, seed: int = 0) -> tuple[Floa
 
 
 def fitted(make: Make, proba: Floats, label: Codes, weight: Floats | None = None) -> Calibrator:
+    """A calibrator fitted to rows and labels."""
     block = Block(log_simplex(proba), true_label=label, weight=weight)
     return make().fit_blocks([block], proba.shape[1])
 
 
 def calibrated(calibrator: Calibrator, proba: Floats) -> Floats:
+    """Calibrated rows, (n_items, n_classes)."""
     return np.exp(calibrator.calibrate(log_simplex(proba))).T
 
 
 def check_rows_are_distributions(make: Make) -> None:
+    """Rows are distributions."""
     for n_classes in (2, 3, 7):
         proba, label = problem(n_classes=n_classes)
         out = calibrated(fitted(make, proba, label), proba)
@@ -51,6 +51,7 @@ def check_rows_are_distributions(make: Make) -> None:
 
 
 def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:
+    """Unnormalised lacks a constant per item."""
     proba, label = problem()
     calibrator = fitted(make, proba, label)
     lacking = calibrator.calibrate(log_simplex(proba)) - calibrator.unnormalised(log_simplex(proba))
@@ -58,6 +59,7 @@ def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:
 
 
 def check_one_hot_targets_are_labels(make: Make) -> None:
+    """One hot targets are labels."""
     proba, label = problem()
     log_proba = log_simplex(proba)
     hard = make().fit_blocks([Block(log_proba, true_label=label)], 3)
@@ -66,6 +68,7 @@ def check_one_hot_targets_are_labels(make: Make) -> None:
 
 
 def check_a_soft_target_is_a_mixture_of_labels(make: Make) -> None:
+    """A soft target is a mixture of labels."""
     # An item that is of one class with probability 0.25 and of another with 0.75 is one item of each, at these weights.
     proba, label = problem()
     other = (label + 1) % 3
@@ -77,6 +80,7 @@ def check_a_soft_target_is_a_mixture_of_labels(make: Make) -> None:
 
 
 def check_weight_two_is_the_row_twice(make: Make) -> None:
+    """Weight two is the row twice."""
     proba, label = problem()
     times = np.random.default_rng(1).integers(0, 4, len(label))
     weighted = fitted(make, proba, label, times.astype(float))
@@ -85,6 +89,7 @@ def check_weight_two_is_the_row_twice(make: Make) -> None:
 
 
 def check_order_of_rows_does_not_matter(make: Make) -> None:
+    """Order of rows does not matter."""
     proba, label = problem()
     order = np.random.default_rng(2).permutation(len(label))
     there, shuffled = fitted(make, proba, label), fitted(make, proba[order], label[order])
@@ -92,6 +97,7 @@ def check_order_of_rows_does_not_matter(make: Make) -> None:
 
 
 def check_cutting_into_blocks_does_not_matter(make: Make) -> None:
+    """Cutting into blocks does not matter."""
     proba, label = problem()
     log_proba = log_simplex(proba)
     blocks = [
@@ -102,6 +108,7 @@ def check_cutting_into_blocks_does_not_matter(make: Make) -> None:
 
 
 def check_renaming_classes_permutes(make: Make) -> None:
+    """Renaming classes permutes."""
     proba, label = problem(n_classes=4)
     order = np.array([2, 0, 3, 1])
     renamed = fitted(make, proba[:, order], np.argsort(order)[label])
@@ -111,6 +118,7 @@ def check_renaming_classes_permutes(make: Make) -> None:
 
 
 def check_the_same_data_give_the_same_bits(make: Make) -> None:
+    """The same data give the same bits."""
     proba, label = problem()
     np.testing.assert_array_equal(
         calibrated(fitted(make, proba, label), proba), calibrated(fitted(make, proba, label), proba)
@@ -118,6 +126,7 @@ def check_the_same_data_give_the_same_bits(make: Make) -> None:
 
 
 def check_nothing_is_nan(make: Make) -> None:
+    """Nothing is nan."""
     certain = np.eye(3)[[0, 1, 2, 0, 1]]
     doubtful, label = problem()
     cases = {
@@ -145,6 +154,7 @@ def check_nothing_is_nan(make: Make) -> None:
 
 
 def check_fit_leaves_its_input_alone(make: Make) -> None:
+    """Fit leaves its input alone."""
     proba, label = problem()
     log_proba, weight = log_simplex(proba), np.ones(len(label))
     for array in (log_proba, label, weight):
@@ -153,6 +163,7 @@ def check_fit_leaves_its_input_alone(make: Make) -> None:
 
 
 def check_parameters_are_only_stored(make: Make) -> None:
+    """Parameters are only stored."""
     calibrator = make()
     parameters = calibrator.get_params()
     assert list(parameters) == sorted(parameters)
@@ -165,6 +176,7 @@ def check_parameters_are_only_stored(make: Make) -> None:
 
 
 def check_it_is_a_classifier(make: Make) -> None:
+    """It is a classifier."""
     proba, code = problem()
     names = np.array(["ant", "bee", "cat"])
     for given in (proba, proba.astype(np.float32), np.asfortranarray(proba), proba.tolist()):
@@ -179,6 +191,7 @@ def check_it_is_a_classifier(make: Make) -> None:
 
 
 def check_saved_and_loaded_to_the_bit(make: Make) -> None:
+    """Saved and loaded to the bit."""
     proba, label = problem()
     calibrator = make().fit(proba, label)
     with tempfile.TemporaryDirectory() as folder:
@@ -189,6 +202,7 @@ def check_saved_and_loaded_to_the_bit(make: Make) -> None:
 
 
 def check_the_model_itself_is_where_it_starts(make: Make) -> None:
+    """The model itself is where it starts."""
     # A model that is calibrated as it is stays roughly as it is, and no class is moved on average.
     proba, _ = problem(400)
     calibrator = make().start([Block(log_simplex(proba))], 3)
@@ -196,4 +210,11 @@ def check_the_model_itself_is_where_it_starts(make: Make) -> None:
     np.testing.assert_allclose(out.mean(axis=0), proba.mean(axis=0), atol=0.02)
 
 
+#: Every check; `check_calibrator` runs them all.
 CHECKS: Sequence[Callable[[Make], None]] = [value for name, value in globals().items() if name.startswith("check_")]
+
+
+def check_calibrator(make: Make) -> None:
+    """Run every check; the first that fails raises AssertionError."""
+    for check in CHECKS:
+        check(make)
