@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.frames import as_numbers
 from twoheads.kernels.arrays import MISSING, Codes, Floats

@@ -11,7 +11,7 @@ import pytest
 import twoheads as th
 from twoheads import tables
 from twoheads.combination.items import open_items
-from twoheads.engines.progress import Listener, heard_by
+from twoheads.engines.progress import ProgressCallback, progress_to
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -133,7 +133,7 @@ def test_a_table_brings_its_own_truth(tmp_path):
 def test_whoever_listens_hears_of_passes_and_of_the_objective(tmp_path):
     heard = []
 
-    class Ear(Listener):
+    class Ear(ProgressCallback):
         def begin(self, n_items):
             heard.append([n_items, 0])
 
@@ -144,7 +144,7 @@ def test_whoever_listens_hears_of_passes_and_of_the_objective(tmp_path):
             heard.append(value)
 
     pq.write_table(problem(70_000, 3, 0.0), tmp_path / "t.parquet")
-    with heard_by(Ear()):
+    with progress_to(Ear()):
         team = th.ProbabilityLabelCombiner().fit_items(on_disk(tables.scan(tmp_path / "t.parquet")))
     passes = [entry for entry in heard if isinstance(entry, list)]
     assert all(told == done == 70_000 for told, done in passes)

@@ -13,7 +13,7 @@ from crowds import crowd
 from twoheads.combination.insight.facts import crowd_facts
 from twoheads.combination.insight.sentences import crowd_sentences, team_sentences
 from twoheads.kernels.answers import pack_answers
-from twoheads.kernels.people import accuracy_prior
+from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.observations import Observations
 
 BEST = {"annotator": "ann", "judged": 56.0, "accuracy": 0.884, "accuracy_low": 0.82, "accuracy_high": 0.93}

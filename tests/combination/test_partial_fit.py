@@ -17,7 +17,7 @@ from twoheads.combination.statistics.reservoir import SampleSum, sample_block, s
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.reservoir import reservoir_keys
+from twoheads.kernels.numerics.sampling import reservoir_keys
 from twoheads.observations import Observations
 
 TEAMS = {

@@ -16,7 +16,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
-from twoheads.kernels.hierarchical import hierarchical_posterior, posterior_mean
+from twoheads.kernels.confusion.hierarchical import hierarchical_posterior, posterior_mean
 from twoheads.observations import Observations
 
 

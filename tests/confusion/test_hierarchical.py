@@ -10,7 +10,7 @@ from strategies import simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import ProbabilityLabelCombiner
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
-from twoheads.kernels.people import person_means
+from twoheads.kernels.confusion.annotators import annotator_means
 
 ACCURACY = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH = np.geomspace(1, 1000, 11)
@@ -133,7 +133,7 @@ def test_folds_give_the_crowd_without_the_item_and_the_person_without_the_answer
         crowd = written_out(confusion.crowd_counts_ - fold_counts[part], confusion.shapes_)
         left = counts[person].copy()
         left[answer, true_label] -= 1
-        (mean,) = person_means(crowd, _accuracy(left, crowd, confusion.spread_)[None])
+        (mean,) = annotator_means(crowd, _accuracy(left, crowd, confusion.spread_)[None])
         expected = (left + confusion.strength_ * mean) / (left.sum(axis=0) + confusion.strength_)
         np.testing.assert_allclose(rows[:, at], expected[answer], atol=1e-5)
 

@@ -12,12 +12,12 @@ from combination.test_parted import TEAMS, assert_same, problem
 import twoheads as th
 from twoheads import tables
 from twoheads.cli.running import run
-from twoheads.engines.progress import Listener, heard_by
+from twoheads.engines.progress import ProgressCallback, progress_to
 
 distributed = pytest.importorskip("distributed")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from twoheads.engines.dask import Cluster  # noqa: E402
+from twoheads.engines.dask import DaskCluster  # noqa: E402
 
 N_ITEMS = 40_000
 
@@ -45,7 +45,7 @@ def scheduler():
 
 @pytest.fixture
 def cluster(scheduler):
-    with Cluster(scheduler) as one:
+    with DaskCluster(scheduler) as one:
         one._client.wait_for_workers(2, timeout=30)
         yield one
 
@@ -65,7 +65,7 @@ def test_several_files_and_several_people(cluster, folder, tmp_path):
     assert_same(th.recommended().fit(*crowd.read()), th.recommended().fit(cluster.hold(crowd)))
 
 
-class Trouble(Listener):
+class Trouble(ProgressCallback):
     """Makes trouble at the third pass."""
 
     def __init__(self, make):
@@ -83,7 +83,7 @@ def test_a_worker_that_dies_is_survived(cluster, folder):
     workers = cluster._client.run(os.getpid)
     victim = next(iter(workers.values()))
     trouble = Trouble(lambda: os.kill(victim, signal.SIGKILL))
-    with heard_by(trouble):
+    with progress_to(trouble):
         there = TEAMS["P+L"]().fit(cluster.hold(table))
     assert_same(here, there)
     assert trouble.passes > 5
@@ -106,7 +106,7 @@ def test_a_worker_restarted_for_want_of_memory_is_survived(cluster, folder, tmp_
     here = TEAMS["P+L"]().fit(*table.read())
     flag = tmp_path / "flag"
     futures = []
-    with heard_by(Trouble(lambda: futures.append(cluster._client.submit(greedy, str(flag))))):
+    with progress_to(Trouble(lambda: futures.append(cluster._client.submit(greedy, str(flag))))):
         there = TEAMS["P+L"]().fit(cluster.hold(table))
     assert_same(here, there)
     assert futures[0].result(timeout=30) == 0  # done by another worker: the one that hoarded was restarted

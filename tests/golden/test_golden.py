@@ -19,7 +19,7 @@ from tests.golden.simulation import problem
 
 from twoheads import tables
 from twoheads.combination.items import chunked, open_items
-from twoheads.engines import local
+from twoheads.engines import blocks as blocks_module
 
 CASES = (*fit_cases(), *other_cases())
 
@@ -28,7 +28,7 @@ SMALL = (
     (chunked, "CHUNK_BLOCKS", 3),
     (chunked, "MIN_ITEMS", 10),
     (chunked, "BLOCK_NUMBERS", 30),
-    (local, "BLOCK_NUMBERS", 30),
+    (blocks_module, "BLOCK_NUMBERS", 30),
 )
 
 ON_DISK = (
@@ -105,9 +105,9 @@ def test_a_fit_from_disk(team, table, share, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def cluster():
     pytest.importorskip("distributed")
-    from twoheads.engines.dask import Cluster
+    from twoheads.engines.dask import DaskCluster
 
-    with Cluster(workers=1) as one:
+    with DaskCluster(workers=1) as one:
         yield one
 
 

@@ -44,7 +44,7 @@ def lazy(kind, share):
 
 def chunked(kind, share):
     observations, truth = observed(kind), truth_for(share)
-    store, summaries, annotations = chunked_module.Spilled(), [], []
+    store, summaries, annotations = chunked_module.DiskStore(), [], []
     for start in range(0, 150, 40):
         rows = slice(start, start + 40)
         for chunk in chunked_module.chunks_of(observations[rows], truth[rows], start):
@@ -52,7 +52,7 @@ def chunked(kind, share):
             summary, counts = chunked_module.summarise(chunk, len(observations.annotators))
             summaries.append(summary)
             annotations.append(counts)
-    counts = chunked_module.AnnotationCounts(*chunked_module.added(annotations))
+    counts = chunked_module.AnnotationCounts(*chunked_module.add_up(annotations))
     return ChunkedItems(chunked_module.Schema.of(observations), store, summaries, counts)
 
 

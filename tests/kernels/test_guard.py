@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.guard import fit_guard, guarded
+from twoheads.kernels.dependence.guard import fit_guard, guarded
 
 
 def test_lead_by_hand():

@@ -13,7 +13,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
-from twoheads.engines import local
+from twoheads.engines import blocks as engine
 
 every_combiner = pytest.mark.parametrize("combiner", COMBINERS.values(), ids=COMBINERS)
 #: Without the regression on log m, whose optimiser takes its time: it is compared with scikit-learn's elsewhere.
@@ -206,8 +206,8 @@ def test_cutting_items_into_blocks_changes_nothing(monkeypatch, name, share):
     problem = simulate(500, 3, 3, unasked=0.1)
     combiner = ProbabilityLabelCombiner(calibrator=CALIBRATORS[name], max_iter=200, tol=1e-6)
     whole = _fit(combiner, problem, share, problem.weight).predict_proba(problem.X)
-    monkeypatch.setattr(local, "BLOCK_NUMBERS", 1)
-    assert len(local.block_slices(500, 3)) == 8
+    monkeypatch.setattr(engine, "BLOCK_NUMBERS", 1)
+    assert len(engine.block_slices(500, 3)) == 8
     in_blocks = _fit(combiner, problem, share, problem.weight)
     # EM's stopping rule and Newton's last step leave their own rounding
     np.testing.assert_allclose(in_blocks.predict_proba(problem.X), whole, atol=1e-12 if share == 1 else 1e-10)

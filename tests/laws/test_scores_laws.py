@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twoheads import evaluation
-from twoheads.kernels import information, scores
+from twoheads.kernels.scoring import information, scores
 
 METRICS = (
     evaluation.error_rate,

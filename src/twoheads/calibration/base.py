@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.engines.local import block_slices, map_blocks, mapped
+from twoheads.engines.blocks import block_slices, map_blocks, transform_blocks
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import CALIBRATED_MEAN, CALIBRATED_SD, LOG_TEMPERATURE_MEAN
@@ -55,7 +55,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Set the parameters to the prior belief: the model is calibrated as it is."""
-        soft = mapped(lambda block: replace(block, true_label=None, target=np.exp(block.log_proba)), blocks)
+        soft = transform_blocks(lambda block: replace(block, true_label=None, target=np.exp(block.log_proba)), blocks)
         return self.fit_blocks(soft, n_classes)
 
     def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:

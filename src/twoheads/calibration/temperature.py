@@ -13,13 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.priors import HELD_SD, LOG_TEMPERATURE_MEAN, LOG_TEMPERATURE_SD
-from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
-from twoheads.kernels.temperature import (
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     NODE_RANGE,
     between_nodes,
@@ -31,6 +29,8 @@ from twoheads.kernels.temperature import (
     temperature_values,
     tempered,
 )
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
+from twoheads.kernels.priors import HELD_SD, LOG_TEMPERATURE_MEAN, LOG_TEMPERATURE_SD
 
 
 @register

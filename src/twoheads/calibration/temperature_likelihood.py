@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 from scipy.interpolate import BSpline
 
-from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import count_items, map_blocks, sum_blocks
+from twoheads.engines.progress import current_callback
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.temperature import (
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     between_nodes,
     in_log_temperature,
@@ -37,9 +37,9 @@ def log_likelihood_at_nodes(blocks: Sequence[Block], n_classes: int, prior: tupl
 
     prior  mean and standard deviation (possibly infinite) of log T, for where the mode is
     """
-    n_items, size = n_items_of(blocks), max(_FEWEST, _SAMPLE // n_classes)
+    n_items, size = count_items(blocks), max(_FEWEST, _SAMPLE // n_classes)
     few = _sample(blocks, size) if n_items > 2 * size else blocks
-    values = np.asarray(n_items / n_items_of(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
+    values = np.asarray(n_items / count_items(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
     return values if few is blocks else with_derivatives(values, *_newton(blocks, between_nodes(values), prior))
 
 
@@ -55,7 +55,7 @@ def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float])
     tau, third = mode_between_nodes(guess, mean, sd)[0], guess.derivative(3)
     while True:
         value, first, second = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-        listener().objective(value)
+        current_callback().objective(value)
         slope, curvature = in_log_temperature(np.exp(-tau), first, second)
         with_prior, bend = slope - (tau - mean) / sd**2, curvature - sd**-2.0
         low, high = (tau, high) if with_prior > 0 else (low, tau)
@@ -70,7 +70,7 @@ def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float])
 
 def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
     """About ``size`` items, evenly spaced over all blocks, in blocks as large as those."""
-    step = max(1, n_items_of(blocks) // size)
+    step = max(1, count_items(blocks) // size)
 
     def every(block: Block) -> Block:
         return Block(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twoheads import tables
 from twoheads.cli import say
@@ -16,13 +16,10 @@ from twoheads.cli.judging import labelled_hashes, remembered
 from twoheads.combination.base import Combiner
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import alone
+from twoheads.engines.cluster import Cluster
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
-
-if TYPE_CHECKING:
-    from twoheads.engines.dask import Cluster
 
 ENGINES = ("local", "dask")
 
@@ -38,9 +35,9 @@ def engine_is_known(engine: str, scheduler: str | None) -> None:
 @contextmanager
 def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
     """A cluster, with word of where it can be watched."""
-    from twoheads.engines.dask import Cluster
+    from twoheads.engines.dask import DaskCluster
 
-    with Cluster(scheduler) as cluster:
+    with DaskCluster(scheduler) as cluster:
         say.words(f"The cluster can be watched at {cluster.dashboard}")
         yield cluster
 
@@ -98,7 +95,6 @@ def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler
 def _combine_span(team: Any, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
     blocks = (seen for seen, _ in scanned.blocks(truth=False, span=span))
     item, kind = scanned.item_name, scanned.item_type
-    with alone():
-        return tables.write(
-            file, (tables.verdicts(seen, team.predict_proba(seen), item=item, item_type=kind) for seen in blocks)
-        )
+    return tables.write(
+        file, (tables.verdicts(seen, team.predict_proba(seen), item=item, item_type=kind) for seen in blocks)
+    )

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from twoheads.engines.progress import Listener, heard_by
+from twoheads.engines.progress import ProgressCallback, progress_to
 
 
 def words(text: str = "") -> None:
@@ -71,7 +71,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.advance(task, done)
 
 
-class _Passes(Listener):
+class _Passes(ProgressCallback):
     """Draws each pass of a fit as a bar, with its number, items per second, and what is maximised."""
 
     def __init__(self, bar: Progress) -> None:
@@ -97,7 +97,7 @@ def passes() -> Iterator[None]:
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, heard_by(_Passes(bar)):
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, progress_to(_Passes(bar)):
         yield
 
 

@@ -17,7 +17,7 @@ from twoheads import artifact
 from twoheads.checks import same_length
 from twoheads.combination.items.protocol import Schema
 from twoheads.confusion.base import columns_of
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats

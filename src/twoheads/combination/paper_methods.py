@@ -36,12 +36,12 @@ from twoheads.combination.rule import CombinationRule
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.confusion.one_coin import OneCoinConfusion
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood, soft_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.temperature import temperature_sums
+from twoheads.kernels.calibration.tempering import temperature_sums
 from twoheads.observations import as_observations
 from twoheads.tables.scanned import read_if_scanned
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.identity import Identity
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block

@@ -18,7 +18,7 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.guard import Guard, guarded
+from twoheads.kernels.dependence.guard import Guard, guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
@@ -87,7 +87,7 @@ class CombinationRule:
         """
         assert block.answers is not None
         proba = dependence.proba(self.model_log_proba(block), log_likelihood, block.answers)
-        no_answer, no_model = block.one_sided(has_model=self.has_model)
+        no_answer, no_model = block.single_source_items(has_model=self.has_model)
         if len(no_answer):
             proba[:, no_answer] = dependence.model_proba(self.calibrator.calibrate(block.log_proba[:, no_answer]))
         if len(no_model):
@@ -150,7 +150,7 @@ class CombinationRule:
         assert block.answers is not None
         calibrated = self.with_class_prior(block, self.calibrator.unnormalised(block.log_proba))
         response = self.response_log_likelihood(block)
-        return joint_log_proba(calibrated, block.answers, self.log_table, manner=response)
+        return joint_log_proba(calibrated, block.answers, self.log_table, response=response)
 
 
 def as_class_prior(class_prior: str | ArrayLike, n_classes: int) -> str | Floats:

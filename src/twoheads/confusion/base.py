@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion import log_table
-from twoheads.kernels.hierarchical import ACCURACY, model_overlap
-from twoheads.kernels.quadrature import normalised_weights
+from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.confusion.matrices import log_table
+from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_if_scanned
 

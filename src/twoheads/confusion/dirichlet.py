@@ -8,7 +8,7 @@ from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion import column_log_density, normalise_columns
+from twoheads.kernels.confusion.matrices import column_log_density, normalise_columns
 
 
 @register

@@ -11,7 +11,9 @@ from scipy.special import betainc
 from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.hierarchical import (
+from twoheads.kernels.confusion.abilities import abilities_of
+from twoheads.kernels.confusion.annotators import annotator_matrices, fit_annotators, leave_one_out_annotator_rows
+from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     HierarchicalPosterior,
@@ -22,7 +24,6 @@ from twoheads.kernels.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
-from twoheads.kernels.people import abilities_of, fit_people, left_out_people_rows, people_matrices
 
 
 @register
@@ -88,10 +89,10 @@ class HierarchicalConfusion(Confusion):
         if len(counts) == 1:
             self.human_given_true_ = self.crowd_given_true_
         else:
-            people = fit_people(counts, self.crowd_given_true_)
+            people = fit_annotators(counts, self.crowd_given_true_)
             self.spread_, self.strength_ = people.spread, people.strength
             self.ability_, self.ability_sd_ = people.ability, people.sd
-            self.human_given_true_ = people_matrices(counts, self.crowd_given_true_, people)
+            self.human_given_true_ = annotator_matrices(counts, self.crowd_given_true_, people)
         return self
 
     def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
@@ -126,7 +127,9 @@ class HierarchicalConfusion(Confusion):
                     known[:, some] = crowd[column[some] % n_answers].T
                 else:
                     own = column[some], true_label[some], weight
-                    known[:, some] = left_out_people_rows(self.counts_, crowd, self.strength_, abilities[at], *own)
+                    known[:, some] = leave_one_out_annotator_rows(
+                        self.counts_, crowd, self.strength_, abilities[at], *own
+                    )
             return known
 
         return rows

@@ -9,7 +9,7 @@ from twoheads.artifact import register
 from twoheads.confusion.base import Confusion
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.confusion import one_coin
+from twoheads.kernels.confusion.matrices import one_coin
 
 
 @register

@@ -12,21 +12,21 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from twoheads.artifact import register
-from twoheads.engines.local import map_blocks, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import map_blocks, sum_blocks
+from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
 from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import (
+from twoheads.kernels.dependence.likelihood import (
     DependenceNodes,
     dependence_proba,
     dependence_sums,
     dependence_values,
 )
-from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.simplex import normalise_exp
 
 #: Log-likelihood of a labelled block's answers, from matrices fitted without their items, (n_classes, n_items).
@@ -293,5 +293,5 @@ class StreamedEvidence:
             return dependence_sums(*Evidence.of(block, out_of_fold).discounted(correlation), *at)
 
         total = sum_blocks(kernel, self.blocks)
-        listener().objective(float(total[0]))
+        current_callback().objective(float(total[0]))
         return total

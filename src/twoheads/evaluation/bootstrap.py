@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 
 #: More items than this are put at random into so many groups, and groups are resampled: the spread of a mean over items
 #: is the same, known to 1 / sqrt(2 * GROUPS), about 1 %.

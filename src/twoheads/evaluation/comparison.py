@@ -23,8 +23,8 @@ from twoheads.evaluation.bootstrap import (
 )
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import Predictions, predictions
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from twoheads.evaluation.inputs import (
     shared_classes,
     whole_number,
 )
-from twoheads.kernels import information
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import information
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from twoheads.evaluation.bootstrap import Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predicted
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth
 from twoheads.wording import count
 

@@ -22,8 +22,8 @@ from twoheads.evaluation.inputs import (
     shared_classes,
     whole_number,
 )
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.scoring import scores
 
 Strategy = Literal["equal_mass", "equal_width"]
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
+from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
@@ -152,7 +153,7 @@ def majority(seen: Observations, true_label: Codes) -> tuple[Codes, Floats]:
         judged = known & (label != MISSING)
         error[judged] = label[judged] != true_label[judged]
         return label, error
-    item = np.repeat(np.arange(len(seen)), answers.per_item())
+    item = item_of_answers(answers)
     votes = np.bincount(item * n_classes + answers.column % n_classes, minlength=len(seen) * n_classes)
     votes = votes.reshape(len(seen), n_classes)
     most = votes.max(axis=1)

@@ -10,8 +10,8 @@ from scipy.special import ndtri
 
 from twoheads.evaluation.inputs import as_judged
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 
 _Z_95 = float(ndtri(0.975))
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.evaluation.inputs import as_codes, as_given_true, as_labels, as_proba, as_truth
-from twoheads.kernels import bounds
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import bounds
 
 
 def model_confidence_ratio(calibrated_proba: ArrayLike, y: ArrayLike, *, classes: ArrayLike | None = None) -> Floats:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation.inputs import as_codes, as_given_true, as_judged, as_labels, same_length, whole_number
 from twoheads.evaluation.theory import accuracy_bound, human_weight, label_weight, model_weight
-from twoheads.kernels import bounds, scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import bounds, scores
 
 
 @dataclass(frozen=True)

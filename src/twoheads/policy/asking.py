@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from twoheads.combination.insight.next_answer import belief_before_answer
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.rule import CombinationRule
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import item_of_answers, with_answer, with_value
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.asking import gains
+from twoheads.kernels.scoring.answer_value import gains
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.observations import Observations
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import map_blocks
+from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.asking import coherent_gains
+from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.policy.asking import Outlook, as_worth
 
 #: Exact gains are computed for so many groups of people per item, the best by an approximate gain,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from twoheads.evaluation import classwise_calibration_error, expected_calibration_error, log_loss
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import RECOMMENDED, combiner_of, temperature_of
 from twoheads.studies.protocol import ALL, Column, Protocol

@@ -6,7 +6,7 @@ import numpy as np
 
 from twoheads.evaluation import combination_accuracy_bound, error_rate, expected_calibration_error
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.temperature import tempered
+from twoheads.kernels.calibration.tempering import tempered
 from twoheads.studies.context import Context, Result
 from twoheads.studies.figures import COLOURS, as_files, panels, reference_lines, style
 from twoheads.studies.methods import combiner_of, temperature_of

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from twoheads.engines.local import n_threads
+from twoheads.engines.threads import n_threads
 from twoheads.errors import InvalidParameter
 
 Out = TypeVar("Out")

@@ -9,5 +9,13 @@ from twoheads.testing.calibrators import check_calibrator
 from twoheads.testing.combiners import check_combiner
 from twoheads.testing.confusions import check_confusion
 from twoheads.testing.items import check_countable_items, check_items
+from twoheads.testing.stores import check_store
 
-__all__ = ["check_calibrator", "check_combiner", "check_confusion", "check_countable_items", "check_items"]
+__all__ = [
+    "check_calibrator",
+    "check_combiner",
+    "check_confusion",
+    "check_countable_items",
+    "check_items",
+    "check_store",
+]

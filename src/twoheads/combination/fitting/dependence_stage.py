@@ -16,11 +16,11 @@ from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
 from twoheads.dependence.dependence import OutOfFoldLikelihood
-from twoheads.engines.local import mapped
-from twoheads.kernels.agreement import agreement_log_density
+from twoheads.engines.blocks import transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -90,8 +90,8 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float]) -> FitStat
     with_model, without_model = state.statistics.answered
     to_stage = partial(_stage_input, rule)
     dependence = copy(state.dependence).fit(
-        mapped(to_stage, blocks),
-        mapped(to_stage, sample),
+        transform_blocks(to_stage, blocks),
+        transform_blocks(to_stage, sample),
         out_of_fold,
         n=float(with_model if rule.has_model else with_model + without_model),
         log_temperature_prior=log_temperature_prior,
@@ -114,7 +114,7 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
 
 def _stage_input(rule: CombinationRule, block: Block) -> Block:
     """The block with the model's log-probabilities as the stage takes them, single-source items with weight 0."""
-    alone = np.concatenate(block.one_sided(has_model=rule.has_model))
+    alone = np.concatenate(block.single_source_items(has_model=rule.has_model))
     weight = block.weight
     if len(alone):
         weight = np.ones(block.n_items) if weight is None else weight.copy()

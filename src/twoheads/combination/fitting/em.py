@@ -22,8 +22,9 @@ from twoheads.combination.fitting.soft_counts import SoftCounts, overlap_of, sof
 from twoheads.combination.rule import log_prevalence
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.local import Passing, added, block_slices, map_blocks, mapped, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import as_blocks, block_slices, sum_blocks
+from twoheads.engines.progress import current_callback
+from twoheads.engines.threads import add_up
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import responsibilities
@@ -96,9 +97,8 @@ def expectation_maximisation(blocks: Sequence[Block], start: Parameters, setting
     objective ever fall; else the calibrator is refitted. "Unsure" counts only on items with a model row, an answer or
     known truth.
     """
-    if isinstance(blocks, Passing):  # gone through so often that keeping them pays
-        blocks = list(blocks)
-    blocks = mapped(partial(_prepared, unlabelled_weight=settings.unlabelled_weight), blocks)
+    blocks = as_blocks(blocks).stored()  # gone through so often that keeping them pays
+    blocks = blocks.transform(partial(_prepared, unlabelled_weight=settings.unlabelled_weight))
     (total_weight,) = sum_blocks(lambda block: (block.total_weight(),), blocks)
     enough = settings.tol * max(float(total_weight), 1.0)
     overlap = overlap_of(blocks) if start.confusion.uses_overlap else None
@@ -116,7 +116,7 @@ def expectation_maximisation(blocks: Sequence[Block], start: Parameters, setting
                 continue
         settled = bool(objective) and abs(value - objective[-1]) < enough
         objective.append(value)
-        listener().objective(value)
+        current_callback().objective(value)
         earlier = parameters.calibrator
         prevalence = expectation.counts.classes / expectation.counts.classes.sum()
         parameters = m_step(expectation, parameters, settings, overlap)
@@ -134,11 +134,7 @@ def e_step(blocks: Sequence[Block], parameters: Parameters, settings: EMSettings
     model = _Model(parameters, parameters.confusion.log_table(), settings.n_annotators, settings.correlation)
     if parameters.calibrator.has_em_step or settings.hold_calibrator:
         return _with_sums(model, blocks)
-    if isinstance(blocks, list):
-        return _with_soft_targets(model, blocks)
-    # Too many blocks to keep their responsibilities: they are computed again when the calibrator is fitted.
-    value, *counts = sum_blocks(model.log_likelihood_and_counts, blocks)
-    return Expectation(float(value), SoftCounts(*counts), soft=mapped(model.soft_block, blocks))
+    return _with_soft_targets(model, blocks)
 
 
 def m_step(
@@ -195,13 +191,6 @@ class _Model:
         response, n_annotators = self.parameters.response, self.n_annotators
         return soft_counts_of(block, share, response, n_annotators=n_annotators, correlation=self.correlation)
 
-    def log_likelihood_and_counts(self, block: Block) -> tuple[float | Floats, ...]:
-        value, share, _ = self.responsibility(block)
-        return value, *self.counts(block, share)
-
-    def soft_block(self, block: Block) -> Block:
-        return _soft(block, self.responsibility(block)[1])
-
 
 def _with_sums(model: _Model, blocks: Sequence[Block]) -> Expectation:
     """Counts, log-likelihood, and the calibrator's sums."""
@@ -215,23 +204,22 @@ def _with_sums(model: _Model, blocks: Sequence[Block]) -> Expectation:
             shares.append(share)
             sums.append((value, *calibrator.em_sums(piece.log_proba, calibrated, share)))
         share = shares[0] if len(shares) == 1 else np.concatenate(shares, axis=1)
-        return *model.counts(block, share), *added(sums)
+        return *model.counts(block, share), *add_up(sums)
 
     annotators, crowd, response, classes, value, *sums = sum_blocks(kernel, blocks)
     return Expectation(float(value), SoftCounts(annotators, crowd, response, classes), sums=tuple(sums))
 
 
 def _with_soft_targets(model: _Model, blocks: Sequence[Block]) -> Expectation:
-    """Counts, log-likelihood, and blocks to refit the calibrator on."""
+    """Counts, log-likelihood, and blocks to refit the calibrator on; blocks on disk compute these in each pass."""
 
-    def kernel(block: Block) -> tuple[float, SoftCounts, Floats]:
+    def kernel(block: Block) -> tuple[tuple[float | Floats, ...], Block]:
         value, share, _ = model.responsibility(block)
-        return value, model.counts(block, share), share
+        return (value, *model.counts(block, share)), _soft(block, share)
 
-    steps = list(map_blocks(kernel, blocks))
-    value, *counts = added((value, *counts) for value, counts, _ in steps)
-    soft = [_soft(block, share) for block, (_, _, share) in zip(blocks, steps, strict=True)]
-    return Expectation(float(value), SoftCounts(*counts), soft=soft)
+    steps = as_blocks(blocks).transform(kernel)
+    value, *counts = steps.sum(lambda step: step[0])
+    return Expectation(float(value), SoftCounts(*counts), soft=steps.transform(lambda step: step[1]))
 
 
 def _soft(block: Block, share: Floats) -> Block:

@@ -24,7 +24,7 @@ from twoheads.combination.pool import ModelPool
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.local import BLOCK_NUMBERS
+from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import EM_CORRELATION, POOL_SD

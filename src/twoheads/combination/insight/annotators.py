@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.people import accuracy_prior
+from twoheads.kernels.confusion.annotators import accuracy_prior
 
 #: Probability of the credible intervals of accuracies.
 LEVEL = 0.9

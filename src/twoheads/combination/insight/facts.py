@@ -16,7 +16,7 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.people import accuracy_prior
+from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.labels import label_text
 

@@ -7,13 +7,13 @@ import numpy as np
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.rule import CombinationRule
-from twoheads.kernels import asking
-from twoheads.kernels.agreement import evenly_spaced
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.calibration.tempering import tempered
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.kernels.scoring import answer_value
 from twoheads.kernels.simplex import normalise_exp
-from twoheads.kernels.temperature import tempered
 
 #: One temperature needs no more answers than this.
 MAX_ANSWERS = 2000
@@ -37,8 +37,8 @@ def fit_answer_temperature(result: FitResult) -> float:
     arrays = [_by_answer(result.rule, block, table) for block in blocks]
     rows = evenly_spaced(n_answers, MAX_ANSWERS)
     log_proba, given_true, weight = (np.concatenate(each, axis=-1)[..., rows] for each in zip(*arrays, strict=True))
-    return asking.fit_answer_temperature(
-        lambda theta: asking.answer_log_likelihood_at(log_proba, given_true, weight, theta)
+    return answer_value.fit_answer_temperature(
+        lambda theta: answer_value.answer_log_likelihood_at(log_proba, given_true, weight, theta)
     )
 
 

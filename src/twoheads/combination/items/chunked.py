@@ -11,15 +11,17 @@ import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
-from twoheads.engines.chunks import ChunkedBlocks, Kept, OnCluster, Spilled, Store
-from twoheads.engines.local import BLOCK_NUMBERS, added, block_slices
-from twoheads.engines.progress import listener
-from twoheads.kernels.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.agreement import evenly_spaced
+from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
+from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
+from twoheads.engines.cluster import ClusterTable
+from twoheads.engines.progress import current_callback
+from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.dependence import MODE_LABELS
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 from twoheads.tables.scanned import ScannedTable
 
@@ -84,16 +86,18 @@ class ChunkedItems:
             return known
         blocks = list(replace(known, function=None).subsample(len(known), min_items=64))
         summary, annotations = summarise(blocks, self.schema.n_annotators)
-        return ChunkedItems(self.schema, Kept([blocks]), [summary], annotations, self.function)
+        return ChunkedItems(self.schema, MemoryStore([blocks]), [summary], annotations, self.function)
 
     def transform(self, function: BlockFunction) -> ChunkedItems:
         """The same items with ``function`` applied to each block, after earlier functions."""
         return replace(self, function=composed(self.function, function))
 
-    def blocks(self, *, min_items: int = 64) -> ChunkedBlocks:
+    def blocks(self, *, min_items: int = 64) -> ChunkedBlocks[Block]:
         """The blocks, where they are; of at least `MIN_ITEMS` items, whatever ``min_items`` is."""
-        blocks = ChunkedBlocks(self.store, self._sizes(), _labelled_blocks if self.only_labelled else list)
-        return blocks if self.function is None else blocks.mapped(self.function)
+        blocks: ChunkedBlocks[Block] = ChunkedBlocks(
+            self.store, self._sizes(), _labelled_blocks if self.only_labelled else list
+        )
+        return blocks if self.function is None else blocks.transform(self.function)
 
     def subsample(self, size: int, *, min_items: int = MIN_ITEMS) -> Sequence[Block]:
         """At most so many items, evenly spaced, in blocks in memory."""
@@ -160,10 +164,10 @@ class ChunkedItems:
 
 def spill_to_disk(table: ScannedTable) -> ChunkedItems:
     """A scanned table in chunks on disk, read and checked once."""
-    store, summaries, start = Spilled(), [], 0
+    store, summaries, start = DiskStore(), [], 0
     annotations: tuple[Any, ...] = ()
     schema: Schema | None = None
-    listener().begin(table.n_rows)
+    current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
             schema = schema or Schema.of(observations)
@@ -171,9 +175,9 @@ def spill_to_disk(table: ScannedTable) -> ChunkedItems:
                 store.add(chunk)
                 summary, more = summarise(chunk, schema.n_annotators)
                 summaries.append(summary)
-                annotations = added([annotations, more] if annotations else [more])
+                annotations = add_up([annotations, more] if annotations else [more])
             start += len(observations)
-            listener().advance(len(observations))
+            current_callback().advance(len(observations))
     except BaseException:
         store.close()
         raise
@@ -181,11 +185,11 @@ def spill_to_disk(table: ScannedTable) -> ChunkedItems:
     return ChunkedItems(schema, store, summaries, AnnotationCounts(*annotations))
 
 
-def on_cluster(table: OnCluster) -> ChunkedItems:
+def on_cluster(table: ClusterTable) -> ChunkedItems:
     """A scanned table in chunks on the cluster that holds it."""
     store, schema = table.hold(_read), Schema.of(next(table.blocks(1))[0])
     found = list(store.results(summarise, dict.fromkeys(range(len(store)), schema.n_annotators)))
-    annotations = AnnotationCounts(*added(counts for _, counts in found))
+    annotations = AnnotationCounts(*add_up(counts for _, counts in found))
     return ChunkedItems(schema, store, [summary for summary, _ in found], annotations)
 
 

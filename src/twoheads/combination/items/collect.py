@@ -14,11 +14,11 @@ from twoheads.combination.statistics.folds import answer_counts, weighted_target
 from twoheads.combination.statistics.reservoir import ItemSample, SampleSum, key_bound, sample_block, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.hierarchical import model_overlap
-from twoheads.kernels.temperature import N_NODES
+from twoheads.kernels.calibration.tempering import N_NODES
+from twoheads.kernels.confusion.hierarchical import model_overlap
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class _BlockSums:
 
     def counts(self, block: Block) -> tuple[Any, ...]:
         """Answers, the crowd's, answered items with and without a model row, the model's overlaps, responses."""
-        asked = block.asked().astype(np.float64)
+        asked = block.has_answer().astype(np.float64)
         with_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
         overlap: Any = model_overlap(block.log_proba, block.weight) if self.settings.overlap else 0.0
         ways = self.settings.response

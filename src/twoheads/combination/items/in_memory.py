@@ -10,11 +10,11 @@ import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
-from twoheads.engines.local import Passing, block_slices, map_blocks, sum_blocks
-from twoheads.kernels.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.agreement import evenly_spaced
+from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks, sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 
 #: Up to so many log-probabilities are kept during a fit (240 MB); beyond, each pass computes them again.
@@ -66,12 +66,12 @@ class InMemoryItems:
         """The same items with ``function`` applied to each block, after earlier functions."""
         return replace(self, function=composed(self.function, function))
 
-    def blocks(self, *, min_items: int = 64) -> Sequence[Block]:
+    def blocks(self, *, min_items: int = 64) -> Blocks[Block]:
         """Blocks of at least so many items; kept where they are small enough together, else made again in each pass."""
         slices = block_slices(len(self), self.schema.n_classes, min_items)
         if len(self) * self.schema.n_classes <= self.max_numbers:
-            return list(map_blocks(self._block, slices))
-        return Passing(self._block, slices, len(self))
+            return StoredBlocks(list(map_blocks(self._block, slices)))
+        return LazyBlocks(self._block, slices, len(self))
 
     def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
         """At most so many items, evenly spaced, in blocks."""

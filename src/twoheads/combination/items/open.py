@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
 from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
-from twoheads.engines.chunks import OnCluster
+from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
 from twoheads.observations import as_observations, as_truth, as_weight
@@ -44,13 +44,13 @@ def open_items(
     max_numbers : int
         Up to so many probabilities, a table is read whole, and blocks are kept between passes.
     """
-    if isinstance(X, ScannedTable | OnCluster):
+    if isinstance(X, ScannedTable | ClusterTable):
         if y is not None or sample_weight is not None:
             raise InvalidParameter(
                 "y and sample_weight must be None where X is a table: its column of the truth says what is known. "
                 "Read it to give your own: X, y = table.read()."
             )
-        if isinstance(X, OnCluster):
+        if isinstance(X, ClusterTable):
             return on_cluster(X)
         if not fits_in_memory(X, max_numbers=max_numbers):
             return spill_to_disk(X)

@@ -10,9 +10,9 @@ from typing import Any, Protocol, Self
 from numpy.typing import NDArray
 
 from twoheads.combination.statistics.annotations import AnnotationCounts
-from twoheads.kernels.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 
 #: A step that is applied to each block before a fit sees it, such as pooling several models.

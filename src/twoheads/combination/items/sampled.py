@@ -10,10 +10,10 @@ import numpy as np
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
-from twoheads.engines.local import block_slices
-from twoheads.kernels.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.agreement import evenly_spaced
+from twoheads.engines.blocks import block_slices
 from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
 
 
 @dataclass(frozen=True)

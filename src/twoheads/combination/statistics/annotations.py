@@ -8,7 +8,7 @@ import numpy as np
 
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.people import agreements
+from twoheads.kernels.confusion.annotators import agreements
 
 
 class AnnotationCounts(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block

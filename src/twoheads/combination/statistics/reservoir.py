@@ -14,7 +14,7 @@ from twoheads.confusion.base import columns_of
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.reservoir import reservoir_keys, weights_in_sample
+from twoheads.kernels.numerics.sampling import reservoir_keys, weights_in_sample
 
 #: Items of a sample: about so many probabilities together, within these bounds.
 _NUMBERS, _FEWEST, _MOST = 100_000, 200, 2000

@@ -12,7 +12,7 @@ from twoheads.checks import as_class_codes, same_length
 from twoheads.columns import sorted_classes
 from twoheads.errors import InvalidObservations
 from twoheads.frames import Frame, as_column, as_numbers, is_frame
-from twoheads.kernels.answers import pack_answers, permute_classes
+from twoheads.kernels.answers import item_of_answers, pack_answers, permute_classes
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.observations import Observations
 from twoheads.reading import Parts
@@ -83,7 +83,7 @@ def to_cleanlab(seen: Observations) -> tuple[NDArray[Any], Floats]:
     """
     labels = np.full((len(seen), len(seen.annotators)), np.nan)
     answers = seen.answers
-    item = np.arange(len(seen)) if answers.start is None else np.repeat(np.arange(len(seen)), answers.per_item())
+    item = item_of_answers(answers)
     given = answers.column != MISSING
     person, answer = np.divmod(answers.column[given], seen.n_classes)
     labels[item[given], person] = answer

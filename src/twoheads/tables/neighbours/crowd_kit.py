@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.labels import label_text
 from twoheads.observations import Observations
@@ -59,9 +60,7 @@ def to_crowd_kit(seen: Observations) -> dict[str, NDArray[Any]]:
     {'task': ['a', 'c'], 'worker': ['human', 'human'], 'label': ['yes', 'no']}
     """
     column = seen.answers.column
-    item = (
-        np.arange(len(seen)) if seen.answers.start is None else np.repeat(np.arange(len(seen)), seen.answers.per_item())
-    )
+    item = item_of_answers(seen.answers)
     given = column != MISSING
     person, answer = np.divmod(column[given], seen.n_classes)
     workers = np.array(seen.annotators, dtype=object)
