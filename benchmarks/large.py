@@ -65,7 +65,7 @@ def peak():
 start = time.perf_counter()
 if job == "memory":
     X, _ = tables.scan(path).read(truth=False)
-    tables.write(output, [tables.verdicts(X, th.load(team).predict_proba(X))])
+    tables.write(output, [tables.verdicts(X, (loaded := th.load(team)).predict_proba(X), loaded.classes_)])
 elif run(["combine", team, path, "-o", output]):
     raise SystemExit("combine failed")
 print(json.dumps({"seconds": time.perf_counter() - start, "megabytes": peak()}))

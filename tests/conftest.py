@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.model_selection import train_test_split
+
+from twoheads.kernels.arrays import MISSING
+from twoheads.tables import verdicts
 
 settings.register_profile(
     "twoheads",
@@ -37,6 +41,28 @@ class Split:
     y: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
+
+
+@pytest.fixture(autouse=True)
+def _verdicts_agree_with_the_evaluation(monkeypatch):
+    """On every table that any test has a team evaluate: accuracy(combine) == 1 - error(evaluate)."""
+
+    modules = [
+        import_module(f"twoheads.evaluation.{name}") for name in ("predictions", "cross_validation", "learning_curve")
+    ]
+    judged = modules[0].predicted
+
+    def checked(team, observations, true_label, weight):
+        found = judged(team, observations, true_label, weight)
+        label = verdicts(observations, team.predict_proba(observations), team.classes_)["combined_label"].to_pylist()
+        known = true_label != MISSING
+        truth = team.classes_[true_label[known]].tolist()
+        right = [label[row] == true for row, true in zip(np.flatnonzero(known).tolist(), truth, strict=True)]
+        assert right == (found.combined_label[known] == true_label[known]).tolist()
+        return found
+
+    for module in modules:
+        monkeypatch.setattr(module, "predicted", checked)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from twoheads import artifact
 from twoheads.calibration.base import Calibrator
 from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.errors import CannotWrite, InvalidArtifact, MissingArtifact
 

@@ -51,8 +51,9 @@ def test_some_items_keep_what_is_theirs():
 
 def test_renamed_classes_carry_the_confidence_along():
     seen, told, _ = crowd()
-    turned = seen.aligned(np.array(["c", "a", "b"]))
-    place = {0: 1, 1: 2, 2: 0}
+    seen = replace(seen, classes=np.array(["10", "2", "9"]))
+    turned = seen.aligned(np.array([2, 9, 10]))
+    place = {0: 2, 1: 0, 2: 1}
     wanted = {(item, person * 3 + place[label]): sure for (item, person), (label, sure) in told.items()}
     assert same(entries(turned.answers, turned.confidence), wanted)
     back = turned.aligned(seen.classes)

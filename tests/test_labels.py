@@ -6,7 +6,14 @@ import pytest
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import class_order, classes_in, encode_labels, is_missing, label_text, typed_classes
+from twoheads.observations.labels import (
+    classes_in,
+    encode_labels,
+    is_missing,
+    label_text,
+    ordered_classes,
+    sorted_names,
+)
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, "", " \t"])
@@ -52,8 +59,8 @@ def test_the_text_of_a_label(value, text):
         (["nan", "1"], ["1", "nan"]),
     ],
 )
-def test_the_order_of_classes(names, order):
-    assert class_order(names) == order
+def test_the_order_of_names(names, order):
+    assert sorted_names(names) == order
 
 
 @pytest.mark.parametrize(
@@ -76,16 +83,16 @@ def test_classes_in_labels(labels, classes, kind):
 
 
 def test_names_that_are_no_numbers_stay_text():
-    assert typed_classes(["cat", "dog"], np.array([0, 1])).tolist() == ["cat", "dog"]
-    assert typed_classes(["0", "1"], np.array([True])).tolist() == ["0", "1"]
-    assert typed_classes(["0", "1"], None, np.array([], dtype=int)).tolist() == ["0", "1"]
-    assert typed_classes(["0.5", "1"], np.array([1])).tolist() == [0.5, 1.0]
+    assert ordered_classes(["cat", "dog"], np.array([0, 1])).tolist() == ["cat", "dog"]
+    assert ordered_classes(["0", "1"], np.array([True])).tolist() == ["0", "1"]
+    assert ordered_classes(["0", "1"], None, np.array([], dtype=int)).tolist() == ["0", "1"]
+    assert ordered_classes(["0.5", "1"], np.array([1])).tolist() == [0.5, 1.0]
 
 
 def test_the_first_labels_that_show_a_type_decide():
     nothing = np.array([None, np.nan], dtype=object)
-    assert typed_classes(["0", "1"], None, nothing, np.array(["1"]), np.array([1])).dtype.kind == "U"
-    assert typed_classes(["0", "1"], None, nothing, np.array([1]), np.array(["1"])).dtype.kind == "i"
+    assert ordered_classes(["0", "1"], None, nothing, np.array(["1"]), np.array([1])).dtype.kind == "U"
+    assert ordered_classes(["0", "1"], None, nothing, np.array([1]), np.array(["1"])).dtype.kind == "i"
 
 
 NAMES = np.array(["cat", "dog"])

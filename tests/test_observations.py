@@ -1,5 +1,7 @@
 """Every form of input, every check: what comes out, and the words that say what is wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -663,19 +665,31 @@ def test_known_classes_that_x_does_not_have():
     )
     refused(
         lambda: as_observations(three(), classes=classes),
-        "X must have the classes seen at fit; they were cat, dog and are cat, dog, eel "
+        "X must have the classes seen at fit; they were 'cat', 'dog' and are 'cat', 'dog', 'eel' "
         "(0 of 2 are missing, 1 are more). Say all classes where the observations are made.",
     )
 
 
 def test_observations_with_the_same_classes_are_put_in_the_known_order():
     seen = Observations.from_answers(
-        pd.DataFrame({"item": [1, 1, 2], "annotator": ["x", "y", "x"], "answer": ["a", "b", "b"]}),
-        pd.DataFrame({"item": [1, 2], "p_a": [0.9, 0.2], "p_b": [0.1, 0.8]}),
-    ).aligned(np.array(["b", "a"]))
-    assert seen.classes.tolist() == ["b", "a"]
+        pd.DataFrame({"item": [1, 1, 2], "annotator": ["x", "y", "x"], "answer": ["10", "9", "9"]}),
+        pd.DataFrame({"item": [1, 2], "p_10": [0.9, 0.2], "p_9": [0.1, 0.8]}),
+    )
+    assert seen.classes.tolist() == ["10", "9"]
+    seen = seen.aligned(np.array([9, 10]))
+    assert seen.classes.tolist() == [9, 10]
     assert seen.model_proba[0].tolist() == [[0.1, 0.9], [0.8, 0.2]]
     assert seen.answers.column.tolist() == [1, 2, 0]
+
+
+def test_classes_out_of_order_are_refused():
+    seen = Observations.from_arrays([0, 1], [[0.9, 0.1], [0.2, 0.8]], classes=["a", "b"])
+    with pytest.raises(InvalidObservations, match=r"classes must be sorted, each once"):
+        seen.aligned(np.array(["b", "a"]))
+    with pytest.raises(InvalidObservations, match=r"classes must be sorted, each once"):
+        replace(seen, classes=np.array(["b", "a"]))
+    with pytest.raises(InvalidObservations, match=r"classes must be sorted, each once"):
+        replace(seen, classes=np.array(["a", "b", "c"]))
 
 
 # ------------------------------------------------------------------------------------------- long tables

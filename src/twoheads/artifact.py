@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidArtifact, MissingArtifact
+from twoheads.observations.labels import in_order
 from twoheads.outputs import whole_file
 
 FORMAT = "twoheads"
@@ -187,6 +188,9 @@ def _decode_object(value: dict[str, Any]) -> Any:
     for key, entry in fitted.items():
         _need(_is_state(key) and not hasattr(cls, key), f"{key!r} is no fitted state of {name}")
         setattr(made, key, _decode(entry))
+    classes = getattr(made, "classes_", None)
+    sound = classes is None or (isinstance(classes, np.ndarray) and in_order(classes))
+    _need(sound, f"the classes of {name} are not sorted")
     return made
 
 

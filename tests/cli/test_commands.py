@@ -8,6 +8,8 @@ import sys
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -88,6 +90,66 @@ def test_combine_gives_what_the_team_predicts(made):
     seen = th.Observations.from_arrays(human, proba.round(9), classes=["cat", "dog", "emu"])
     expected = th.load(made / "team.json").predict_proba(seen)
     assert np.column_stack([written[f"p_{c}"] for c in ("cat", "dog", "emu")]) == pytest.approx(expected, abs=1e-9)
+
+
+#: Class names whose order as text is not that of the numbers.
+TWELVE = [str(number) for number in range(12)]
+
+
+def write_numbered(path, seed, *, kind="text", names=TWELVE, n=400):
+    """A table of sure and able members whose labels are texts of numbers, or the numbers; returns the truth."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, len(names), n)
+    human = np.where(rng.random(n) < 0.95, true, rng.integers(0, len(names), n))
+    logits = rng.normal(size=(n, len(names))) + 7 * np.eye(len(names))[true]
+    proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    cast = int if kind == "number" else str
+    columns = {"item": [f"i{seed}-{row}" for row in range(n)], "human": [cast(names[code]) for code in human]}
+    columns |= {f"p_{name}": proba[:, at] for at, name in enumerate(names)}
+    table = pa.table(columns | {"truth": [cast(names[code]) for code in true]})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    return [names[code] for code in true]
+
+
+FORMS = {
+    "csv": ("t.csv", "text"),
+    "parquet text": ("t.parquet", "text"),
+    "parquet numbers": ("n.parquet", "number"),
+    "json text": ("t.jsonl", "text"),
+    "json numbers": ("n.jsonl", "number"),
+}
+
+
+@pytest.mark.parametrize("names", [TWELVE, ["2", "10", "9"]], ids=["0 to 11", "2, 10, 9"])
+@pytest.mark.parametrize("fitted_on", FORMS)
+def test_labels_are_right_where_class_names_are_texts_of_numbers(tmp_path, capsys, fitted_on, names):
+    for folder, seed in (("fit", 0), ("use", 1)):
+        (tmp_path / folder).mkdir()
+        for name, kind in FORMS.values():
+            truth = write_numbered(tmp_path / folder / name, seed, kind=kind, names=names)
+    team = tmp_path / "team.json"
+    assert run(["fit", str(tmp_path / "fit" / FORMS[fitted_on][0]), "-o", str(team)]) == 0
+    answers = []
+    for name, _ in FORMS.values():
+        table, out = str(tmp_path / "use" / name), tmp_path / "out.parquet"
+        assert run(["combine", str(team), table, "-o", str(out)]) == 0
+        rows = pq.read_table(out).to_pydict()
+        labels = [str(label) for label in rows["combined_label"]]
+        assert labels == [max(names, key=lambda name: rows[f"p_{name}"][row]) for row in range(len(labels))]
+        capsys.readouterr()
+        assert run(["evaluate", str(team), table, "--json"]) == 0
+        error = json.loads(capsys.readouterr().out)["combination"]["error"]["value"]
+        accuracy = np.mean([label == true for label, true in zip(labels, truth, strict=True)])
+        assert accuracy == pytest.approx(1 - error)
+        assert accuracy > 0.99
+        answers.append(np.column_stack([rows[f"p_{name}"] for name in names]))
+    for other in answers[1:]:
+        assert other == pytest.approx(answers[0], abs=1e-9)
 
 
 def test_evaluate_says_first_whether_the_team_beats_its_better_half(made, capsys):

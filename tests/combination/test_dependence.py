@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import twoheads.engines.blocks as engine
 from benchmarks.simulation import simulate_crowd
 from scipy.special import softmax
 from sklearn.base import clone
 
 import twoheads.combination.fitting.cross_fitting as cross_fitting_module
 import twoheads.combination.fitting.dependence_stage as stage_module
+import twoheads.engines.blocks as engine
 from strategies import CALIBRATORS, CONFUSIONS, simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling

@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 
+import numpy as np
 import pytest
 from combination.test_parted import TEAMS, assert_same, problem
 
@@ -15,6 +16,7 @@ from twoheads.cli.running import run
 from twoheads.engines.progress import ProgressCallback, progress_to
 
 distributed = pytest.importorskip("distributed")
+pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from twoheads.engines.dask import DaskCluster  # noqa: E402
@@ -120,6 +122,22 @@ def test_what_is_wrong_with_a_row_is_said_as_here(cluster, tmp_path):
     pq.write_table(bad.set_column(2, "p_0", [off]), tmp_path / "bad.parquet", row_group_size=1_000)
     with pytest.raises(th.InvalidObservations, match=r"row 8,?501 of .*bad\.parquet"):
         th.recommended().fit(cluster.hold(tables.scan(tmp_path / "bad.parquet")))
+
+
+def test_class_names_that_are_texts_of_numbers_keep_their_items(cluster, tmp_path):
+    rng, names = np.random.default_rng(3), [str(number) for number in range(12)]
+    true = rng.integers(0, 12, 3_000)
+    proba = np.full((3_000, 12), 0.1 / 11)
+    proba[np.arange(3_000), true] = 0.9
+    labels = [names[code] for code in true]
+    columns = {"human": labels, **{f"p_{name}": proba[:, at] for at, name in enumerate(names)}, "truth": labels}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=1_000)
+    table = tables.scan(tmp_path / "t.parquet")
+    there, here = th.recommended().fit(cluster.hold(table)), th.recommended().fit(*table.read())
+    assert there.classes_.tolist() == here.classes_.tolist() == sorted(names)
+    X, _ = table.read()
+    assert there.predict(X).tolist() == labels
+    assert there.predict_proba(X) == pytest.approx(here.predict_proba(X), abs=1e-9)
 
 
 def test_only_parquet_can_be_cut(cluster, tmp_path):

@@ -247,19 +247,22 @@ def test_agreement_tells_an_overconfident_model_from_a_sound_one():
     accuracy_weight /= accuracy_weight.sum()
     doubted = np.where(rng.random(200) < 0.5, answer, rng.integers(4, size=200))
     tau = np.linspace(-1, 3, 41)
-    sound = tau[np.argmax(agreement_log_density(z, answer, ACCURACY, accuracy_weight)(tau))]
-    boasting = tau[np.argmax(agreement_log_density(z, doubted, ACCURACY, accuracy_weight)(tau))]
+    sound = tau[np.argmax(agreement_log_density(z, np.eye(len(z))[:, answer], ACCURACY, accuracy_weight)(tau))]
+    boasting = tau[np.argmax(agreement_log_density(z, np.eye(len(z))[:, doubted], ACCURACY, accuracy_weight)(tau))]
     assert boasting > sound + 0.5
 
 
 def test_agreement_by_hand():
     # Two classes, one item, the model indifferent: q = 1/2 at every temperature, so nothing is learnt.
-    density = agreement_log_density(np.log([[0.5], [0.5]]), np.array([0]), np.array([0.8]), np.array([1.0]))
+    density = agreement_log_density(np.log([[0.5], [0.5]]), np.array([[1.0], [0.0]]), np.array([0.8]), np.array([1.0]))
     np.testing.assert_allclose(density(np.array([-4.0, 0.0, 7.0])), 0.0, atol=1e-12)
     # m = (0.8, 0.2), answer 0, at tau = 0 (taken at 0.2 further on): q = 0.8, 0.8 * 0.8 + 0.2 * 0.2 = 0.68;
     # at the sharpest temperature q = 1 and the likelihood is 0.8, which is the maximum.
-    density = agreement_log_density(np.log([[0.8], [0.2]]), np.array([0]), np.array([0.8]), np.array([1.0]))
+    density = agreement_log_density(np.log([[0.8], [0.2]]), np.array([[1.0], [0.0]]), np.array([0.8]), np.array([1.0]))
     assert density(np.array([-0.2]))[0] == pytest.approx(np.log(0.68 / 0.8))
+    # Two answers that are tied: q = (0.8 + 0.2) / 2 at every temperature, so nothing is learnt.
+    density = agreement_log_density(np.log([[0.8], [0.2]]), np.array([[0.5], [0.5]]), np.array([0.8]), np.array([1.0]))
+    np.testing.assert_allclose(density(np.array([-4.0, 0.0, 7.0])), 0.0, atol=1e-12)
 
 
 def test_agreement_moves_the_temperature_and_its_prior_goes_with_it():

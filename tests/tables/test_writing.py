@@ -23,8 +23,8 @@ def seen(items=("a", 'b, "c"', "ü"), classes=("no", "yes")):
 
 
 def batches(**options):
-    yield verdicts(seen(**options)[:2], PROBA[:2], item="image")
-    yield verdicts(seen(**options)[2:], PROBA[2:], item="image")
+    yield verdicts(seen(**options)[:2], PROBA[:2], seen(**options).classes, item="image")
+    yield verdicts(seen(**options)[2:], PROBA[2:], seen(**options).classes, item="image")
 
 
 CSV = (
@@ -60,7 +60,7 @@ def test_what_is_written_can_be_read(tmp_path, name):
 
 def test_ids_and_labels_keep_their_type(tmp_path):
     numbered = seen(items=(7, 5, 6), classes=(0, 1))
-    write(tmp_path / "t.parquet", [verdicts(numbered, PROBA, item_type=pa.int16())])
+    write(tmp_path / "t.parquet", [verdicts(numbered, PROBA, numbered.classes, item_type=pa.int16())])
     schema = pq.read_schema(tmp_path / "t.parquet")
     assert (schema.field("item").type, schema.field("combined_label").type) == (pa.int16(), pa.int64())
     assert schema.names == ["item", "combined_label", "confidence", "p_0", "p_1"]
@@ -194,7 +194,7 @@ def test_suffixes_that_say_nothing(tmp_path):
 
 
 def test_ctrl_c_inside_duckdb_is_ctrl_c():
-    from twoheads.tables.arrow import interruptible
+    from twoheads.tables.duckdb import interruptible
 
     with pytest.raises(KeyboardInterrupt), interruptible():
         raise RuntimeError("Query interrupted")

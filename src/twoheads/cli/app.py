@@ -188,9 +188,8 @@ def combine(
         def batches() -> Any:
             nonlocal written
             for seen, _ in scanned.blocks(truth=False):
-                yield tables.verdicts(
-                    seen, fitted.predict_proba(seen), item=scanned.item_name, item_type=scanned.item_type
-                )
+                proba = fitted.predict_proba(seen)
+                yield tables.verdicts(seen, proba, fitted.classes_, item=scanned.item_name, item_type=scanned.item_type)
                 written += len(seen)
                 done(len(seen))
 

@@ -51,7 +51,7 @@ def prices_of(given: Sequence[str]) -> float | dict[str, float]:
 
 def write_plan(plan: Plan, scanned: tables.Table, output: Path | None) -> None:
     """The questions as a table, best first: to a file, or as CSV to stdout."""
-    from twoheads.tables.arrow import pa
+    from twoheads.tables.duckdb import pa
 
     names = [scanned.item_name, "annotator", "expected_gain", "price"]
     columns = [

@@ -13,7 +13,7 @@ from typing import Any
 from twoheads import tables
 from twoheads.cli import say
 from twoheads.cli.judging import labelled_hashes, remembered
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.cluster import Cluster
@@ -95,6 +95,7 @@ def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler
 def _combine_span(team: Any, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
     blocks = (seen for seen, _ in scanned.blocks(truth=False, span=span))
     item, kind = scanned.item_name, scanned.item_type
-    return tables.write(
-        file, (tables.verdicts(seen, team.predict_proba(seen), item=item, item_type=kind) for seen in blocks)
+    made = (
+        tables.verdicts(seen, team.predict_proba(seen), team.classes_, item=item, item_type=kind) for seen in blocks
     )
+    return tables.write(file, made)

@@ -17,7 +17,7 @@ from twoheads.cli.teams import provenance, read_team
 from twoheads.errors import InvalidObservations, InvalidParameter
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
 
 def scan(

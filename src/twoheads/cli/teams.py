@@ -11,7 +11,7 @@ import twoheads as th
 from twoheads.errors import InvalidArtifact, InvalidParameter
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
 METHODS: dict[str, Callable[[str], Combiner]] = {
     "recommended": lambda scale: th.recommended(model_scale=scale),
@@ -58,7 +58,7 @@ def remember(
 
 def read_team(path: Path) -> Any:
     """A fitted team from its file."""
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
     if not path.exists():
         raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")

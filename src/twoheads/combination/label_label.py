@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.artifact import register
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import label_label_facts
 from twoheads.combination.insight.sentences import label_label_sentences
 from twoheads.combination.items.protocol import Schema

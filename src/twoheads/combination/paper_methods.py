@@ -25,7 +25,7 @@ from twoheads.calibration.ensemble_temperature import EnsembleTemperatureScaling
 from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.items.collect import StatisticsSettings, collect_statistics
 from twoheads.combination.items.open import open_items

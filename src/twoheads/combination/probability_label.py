@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +24,7 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.dependence import Dependence
 from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.observations.columns import known_classes
 
 
 @register
@@ -178,7 +178,7 @@ class ProbabilityLabelCombiner(Team):
             raise InvalidParameter(f"forget must be at least 0 and below 1; it is {forget!r}.")
         self._need_partial_fit()
         if not hasattr(self, "statistics_"):
-            known = None if classes is None else np.asarray(classes)
+            known = None if classes is None else known_classes(classes)
             return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, classes=known))
         self._need_sample()
         scale, models = self.model_scale, self.models_

@@ -23,6 +23,9 @@ from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
 
+#: Log-likelihoods that differ by less are tied: they differ by rounding only.
+TIED = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class CombinationRule:
@@ -123,6 +126,18 @@ class CombinationRule:
         if log_likelihood is None:
             log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
         return np.where(block.answers.per_item() == 0, MISSING, log_likelihood.argmax(axis=0))
+
+    def human_label_shares(self, block: Block) -> Floats:
+        """`human_label` as shares, (n_classes, n_items): equal among classes that are tied for several answers.
+
+        Every item must have an answer.
+        """
+        assert block.answers is not None
+        if block.answers.start is None:
+            return np.asarray(np.eye(len(block.log_proba))[:, self.human_label(block)])
+        log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
+        tied = log_likelihood >= log_likelihood.max(axis=0) - TIED
+        return np.asarray(tied / tied.sum(axis=0))
 
     def model_label(self, block: Block) -> Codes:
         """The class that the model finds most probable, (n_items,)."""

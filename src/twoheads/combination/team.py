@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads import artifact
 from twoheads.calibration.base import Calibrator
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import annotator_stats

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import encode_labels, is_missing, label_text
 from twoheads.observations import SUM_TOLERANCE, as_weight
+from twoheads.observations.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ def as_classes(classes: ArrayLike | None, labels: NDArray[Any], n_classes: int) 
         return named
     found = np.unique(labels)
     if found.size == n_classes:
+        _refuse_unclear_order(found)
         return found
     if found.dtype.kind == "b" and n_classes == 2:
         return np.array([False, True])
@@ -91,6 +92,16 @@ def as_classes(classes: ArrayLike | None, labels: NDArray[Any], n_classes: int) 
         f"y must show every class when classes is not given; there are {n_classes} columns of probabilities and "
         f"{found.size} different labels, the first {found[0].item()!r}. Give classes, the label of each column."
     )
+
+
+def _refuse_unclear_order(found: NDArray[Any]) -> None:
+    """Refuse texts of numbers whose order as text is not that of the numbers."""
+    numbers = ordered_classes(found.tolist(), np.array([0])) if found.dtype.kind == "U" else found
+    if not same_texts(numbers, found):
+        raise InvalidObservations(
+            f"classes must be given where labels are texts of numbers, since as text {found[1].item()!r} precedes "
+            f"{found[-1].item()!r}; they are not. Give classes, the label of each column."
+        )
 
 
 def shared_classes(labels: dict[str, NDArray[Any]], classes: ArrayLike | None) -> NDArray[Any]:

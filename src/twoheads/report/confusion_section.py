@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import beta
 
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 
 #: With more classes than this the matrix itself is not told, only each class's accuracy and the pairs most confused.
 WHOLE_MATRIX = 30

@@ -9,8 +9,8 @@ import numpy as np
 from twoheads.evaluation import Predictions
 from twoheads.evaluation.predictions import majority
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import label_text
 from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
 
 _LARGEST = 99.0  # log-odds beyond this are certainty
 

@@ -18,8 +18,8 @@ from twoheads.evaluation import (
     without_truth,
 )
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import label_text
 from twoheads.observations import as_observations
+from twoheads.observations.labels import label_text
 from twoheads.report import sections
 from twoheads.report.confusion_section import confusion_section
 from twoheads.report.items import items_section

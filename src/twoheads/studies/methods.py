@@ -13,7 +13,7 @@ from twoheads.combination import (
     paper_2021,
     recommended,
 )
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.paper_methods import ReleasedTemperature
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.studies.rows import PAPER

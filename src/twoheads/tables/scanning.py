@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import check_scale
-from twoheads.columns import sorted_classes
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.frames import as_column
-from twoheads.labels import label_text
-from twoheads.tables import roles
-from twoheads.tables.arrow import MEMORY_LIMIT
-from twoheads.tables.joining import Join
-from twoheads.tables.model_rows import ModelRows, models_in
-from twoheads.tables.planning import answer_table, need_classes, no_people, truth_table, wide_roles
-from twoheads.tables.roles import Roles
-from twoheads.tables.sources import Source
+from twoheads.observations.checks import check_scale
+from twoheads.observations.columns import given_classes
+from twoheads.observations.frames import as_column
+from twoheads.tables.duckdb import MEMORY_LIMIT
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.join import Join
+from twoheads.tables.join.label_table import kinds_of_labels
+from twoheads.tables.join.model_rows import ModelRows, models_in
+from twoheads.tables.schema import roles
+from twoheads.tables.schema.coding import classes_of
+from twoheads.tables.schema.plan import answer_table, need_classes, no_people, truth_table, wide_roles
+from twoheads.tables.schema.roles import Roles
 from twoheads.tables.table import Table
 
 PathLike = str | os.PathLike[str]
@@ -137,11 +138,13 @@ def scan(
         truths = truth_table(truth_source, item, truth_column)
     elif in_answers and answer_source:
         truths = truth_table(answer_source, item, in_answers)
+    if known is None and found.classes and source:
+        labels = [*([found.truth] if found.truth else []), *found.people.values()]
+        known = classes_of(found.classes, [*source.kinds_of(labels), *kinds_of_labels(truths, given)])
     join = None
     if given or truths:
-        names = tuple(found.classes) or (None if known is None else tuple(map(label_text, known.tolist())))
         beside = (by_item, found.item) if by_item and found.item else None
-        join = Join(beside, given, truths, names, unsure, memory_limit)
+        join = Join(beside, given, truths, known, unsure, memory_limit)
     read: dict[str, Any] = {"model_scale": model_scale, "normalise": normalise, "unsure": unsure}
     return Table(by_item, found, join, classes=known, remarks=tuple(remarks), **read)
 
@@ -212,4 +215,4 @@ def _notes_on_confidence(source: Source | None, people: Iterable[str], sure: dic
 
 def _classes(classes: ArrayLike) -> NDArray[Any]:
     given = as_column(classes)
-    return sorted_classes(given, len(given))[0] if given.ndim == 1 else np.asarray(given)
+    return given_classes(given, len(given))[0] if given.ndim == 1 else np.asarray(given)

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import unsure_words
 from twoheads.observations import Observations
-from twoheads.reading import Parts, wide_answers
-from twoheads.tables.arrow import pa
-from twoheads.tables.blocks import (
+from twoheads.observations.builders import Parts, wide_answers
+from twoheads.observations.checks import as_confidence
+from twoheads.observations.labels import label_text, unsure_words
+from twoheads.tables.duckdb import pa
+from twoheads.tables.fingerprints import fingerprint
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.join import Join
+from twoheads.tables.messages import located, no_class
+from twoheads.tables.rows import (
     Rows,
     gathered,
     joined_answers,
@@ -26,15 +31,10 @@ from twoheads.tables.blocks import (
     with_ids,
     without_model,
 )
-from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, classes_of, labels_of
-from twoheads.tables.fingerprints import fingerprint
-from twoheads.tables.formats import Wanted
-from twoheads.tables.ids import IdCheck, as_items
-from twoheads.tables.joining import Join
-from twoheads.tables.messages import located, no_class
-from twoheads.tables.roles import Roles, listed, missing, nearest
 from twoheads.tables.scanned import ScannedTable
-from twoheads.tables.sources import Source
+from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
+from twoheads.tables.schema.ids import IdCheck, as_items
+from twoheads.tables.schema.roles import Roles, listed, missing, nearest
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.
 BLOCK_NUMBERS = 1 << 20
@@ -88,12 +88,8 @@ class Table(ScannedTable):
         """The classes, sorted, as scikit-learn sorts labels."""
         if self._given_classes is not None:
             return self._given_classes
-        names = list(self._roles.classes) or (list(self._join.result.classes) if self._join else [])
-        columns = [self._roles.truth] if self._roles.truth else []
-        kinds = self._source.kinds_of([*columns, *self._roles.people.values()]) if self._source else []
-        for table in (self._join.truth, self._join.answers) if self._join else ():
-            kinds += table.kinds() if table else []
-        return classes_of(names, kinds)
+        assert self._join  # a model's columns name the classes; without a model, those answered are found by joining
+        return self._join.result.classes
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -212,7 +208,7 @@ class Table(ScannedTable):
                 place, code = truths.until(end)
                 codes = rows_of(place, code, start, end)
             models = self._roles.models
-            proba = tuple(stacked(block, list(columns.values())) for columns in models.values())
+            proba = tuple(stacked(block, columns) for columns in self._roles.columns_of(self.classes))
             if self._normalise:
                 proba = tuple(map(normalised, proba))
             named = np.arange(start + 1, end + 1) if ids is None else as_items(ids)
@@ -260,7 +256,7 @@ class Table(ScannedTable):
 
     @cached_property
     def _coder(self) -> Coder:
-        names = list(self._roles.classes) or list(map(str, self.classes.tolist()))
+        names = [label_text(name) for name in self.classes.tolist()]
         return Coder(names, unsure_words(self._unsure, names))
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from twoheads.artifact import load
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.kernels.arrays import Codes, Floats
 
 Make = Callable[[], Combiner]

@@ -42,8 +42,8 @@ def fit_agreement(state: FitState) -> FitState:
     block = state.items.answered_unlabelled()
     if block is None:
         return state
-    log_proba, human_label = state.rule.model_log_proba(block), state.rule.human_label(block)
-    density = agreement_log_density(log_proba, human_label, *state.confusion.accuracy_posterior())
+    log_proba, label_shares = state.rule.model_log_proba(block), state.rule.human_label_shares(block)
+    density = agreement_log_density(log_proba, label_shares, *state.confusion.accuracy_posterior())
     return replace(state, agreement=density)
 
 

@@ -18,7 +18,7 @@ from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 
 #: With fewer answers on labelled items, a person is not named as the most or the least reliable.
 ENOUGH_ANSWERS = 10

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.report.displays.style import COLOUR, GRID, INK, new_axes, shortened, styled
 
 if TYPE_CHECKING:

@@ -1,0 +1,132 @@
+"""Data frames of any library as NumPy columns: the one file that knows pandas, polars and Arrow, and imports none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidObservations, MissingExtra
+from twoheads.kernels.arrays import Floats
+from twoheads.observations.labels import is_missing
+
+
+def is_frame(X: Any) -> bool:
+    """Whether ``X`` is a table with named columns (a series has none)."""
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        return True
+    return hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2
+
+
+class Frame:
+    """Named columns of a data frame, read as NumPy arrays on demand.
+
+    Parameters
+    ----------
+    X : data frame
+        Of pandas or polars; an Arrow table; or anything with the Arrow C stream, which pyarrow then reads.
+    argument : str
+        What the table is called in messages.
+    """
+
+    def __init__(self, X: Any, *, argument: str = "X") -> None:
+        self._table = _readable(X, argument)
+        names = self._table.column_names if hasattr(self._table, "column_names") else list(self._table.columns)
+        self.columns: list[str] = [str(name) for name in names]
+        self.argument = argument
+        repeated = [(name, times) for name, times in Counter(self.columns).items() if times > 1]
+        if repeated:
+            name, times = repeated[0]
+            raise InvalidObservations(
+                f"{argument} must have each column once; {name!r} stands {times} times "
+                f"({len(repeated)} of {len(names) - sum(t - 1 for _, t in repeated)} names are repeated). "
+                "Drop or rename the copies."
+            )
+        self._names = dict(zip(self.columns, names, strict=True))
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows) if hasattr(self._table, "num_rows") else len(self._table)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One column as an array; gaps are None, NaN or pandas' NA."""
+        return as_column(self._table[self._names[name]])
+
+    def numbers(self, names: Sequence[str]) -> Floats:
+        """Several columns side by side as floats, (n_rows, n_names), gaps NaN, column after column in memory."""
+        out = np.empty((len(self), len(names)), order="F")
+        for at, name in enumerate(names):
+            out[:, at] = as_numbers(self.column(name), f"column {name!r}")
+        return out
+
+
+def as_column(values: Any) -> NDArray[Any]:
+    """A column, a series or a list as an array; gaps are None, NaN or pandas' NA, never text."""
+    if hasattr(getattr(values, "type", None), "index_type"):  # Arrow's to_numpy reads a gap in a dictionary as a value
+        values = values.cast(values.type.value_type)
+    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        array = np.array(values, dtype=object)  # else NumPy has made a NaN among texts the text "nan"
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def as_numbers(values: Any, argument: str, *, remedy: str | None = None) -> NDArray[Any]:
+    """Numbers as floats of single or double precision, not copied where they are that already; gaps are NaN."""
+    array = as_column(values)
+    if array.dtype in (np.float64, np.float32):
+        return array
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    remedy = (
+        remedy or "Correct those entries, or leave the whole row of probabilities blank where the model said nothing."
+    )
+    if array.dtype.kind not in "OU":
+        complex_too = " (Complex data not supported)" if array.dtype.kind == "c" else ""
+        raise InvalidObservations(
+            f"{argument} must hold real numbers; it has dtype {array.dtype}{complex_too}. {remedy}"
+        )
+    numbers = np.empty(array.shape)
+    flat, off = numbers.reshape(-1), []
+    for at, value in enumerate(array.ravel().tolist()):
+        try:
+            flat[at] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError):
+            off.append(at)
+    if off:
+        row_of = [int(np.unravel_index(at, array.shape)[0]) if array.ndim else 0 for at in off]
+        raise InvalidObservations(
+            f"{argument} must hold numbers; row {row_of[0]} has {array.ravel()[off[0]]!r} "
+            f"({len(set(row_of))} of {len(array) if array.ndim else 1} rows are off). {remedy}"
+        )
+    return numbers
+
+
+def _readable(X: Any, argument: str) -> Any:
+    """A table whose columns can be taken by name: as it is from pandas, polars and pyarrow, else through pyarrow."""
+    library = type(X).__module__.partition(".")[0]
+    if hasattr(X, "collect") and not hasattr(X, "__arrow_c_stream__"):
+        raise InvalidObservations(
+            f"{argument} must be a data frame in memory; it is a {type(X).__name__}. Call its collect() first."
+        )
+    native = (library in ("pandas", "polars") and hasattr(X, "columns")) or (
+        library == "pyarrow" and hasattr(X, "column_names") and hasattr(X, "combine_chunks")
+    )
+    if native:
+        return X
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtra("pyarrow", "frames", f"Reading a {type(X).__name__} by the Arrow C stream") from None
+        try:
+            return pyarrow.table(X)
+        except (TypeError, ValueError):
+            pass
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        return X
+    raise InvalidObservations(
+        f"{argument} must be a data frame of pandas, polars or Arrow, or have the Arrow C stream; "
+        f"it is a {type(X).__name__}."
+    )

@@ -1,0 +1,260 @@
+"""Labels and class names, matched by their text: the integer 3, the float 3.0 and the name "3" are one class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.kernels.arrays import MISSING, Codes
+
+_UNKNOWN = -2
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a single value says nothing: None, NaN, pandas' NA and NaT, or blank text."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def label_text(value: Any) -> str:
+    """The text by which a label is matched to a class name: a whole number without its decimal point."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _is_integer_text(name: str) -> bool:
+    """Whether a name is a whole number of 64 bits, written as `str` writes it."""
+    digits = name.removeprefix("-")
+    return len(digits) < 20 and digits.isdecimal() and name.isascii() and str(int(name)) == name and _fits(int(name))
+
+
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+def _is_number_text(name: str) -> bool:
+    try:
+        return math.isfinite(float(name)) and label_text(float(name)) == name
+    except ValueError:
+        return False
+
+
+def sorted_names(names: Iterable[str]) -> list[str]:
+    """Names of people or models in order: by number where all are numbers, else by text. Not for classes."""
+    known = list(names)
+    return sorted(known, key=float) if all(map(_is_number_text, known)) else sorted(known)
+
+
+def classes_in(labels: NDArray[Any]) -> NDArray[Any]:
+    """The different labels, sorted, in their own type; missing ones (None, NaN, blank, -1) are no class."""
+    names = {label_text(value) for value in distinct(labels, "y") if not is_missing(value)}
+    return ordered_classes(names - {"-1"}, labels)
+
+
+def ordered_classes(names: Iterable[str], *labels: NDArray[Any] | None) -> NDArray[Any]:
+    """The classes in their type and in their order. This is the only place that decides either.
+
+    The type is that of the first labels that show one: whole numbers, numbers, booleans or text. Whole numbers with
+    gaps are integers even where the gaps have made them floats, as NumPy and pandas do. The order is scikit-learn's,
+    that of the type: numbers by value, text by text, so that "10" precedes "9" and 9 precedes 10. Whoever holds columns
+    or codes of classes takes them in the order of this array, by name.
+
+    Examples
+    --------
+    >>> ordered_classes(["2", "10", "9"], np.array([9])).tolist()
+    [2, 9, 10]
+    >>> ordered_classes(["2", "10", "9"], np.array(["9"])).tolist()
+    ['10', '2', '9']
+    """
+    known = list(names)
+    cut = next((name for name in known if name.endswith("\0")), None)
+    if cut is not None:
+        raise InvalidObservations(f"a class name must not end in a NUL character; {cut!r} does. Rename that class.")
+    return np.sort(_typed(known, labels))
+
+
+def in_order(classes: NDArray[Any]) -> bool:
+    """Whether classes are as `ordered_classes` gives them: of one type, each once, sorted."""
+    return classes.dtype.kind in "biufU" and bool((classes[:-1] < classes[1:]).all())
+
+
+def same_texts(classes: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Whether two arrays of classes name the same classes in the same order, perhaps in different types."""
+    return [label_text(name) for name in classes.tolist()] == [label_text(name) for name in others.tolist()]
+
+
+def read_as_codes(classes: NDArray[Any], labels: NDArray[Any]) -> tuple[str, str] | None:
+    """A whole number among ``labels`` that names one text class and is the code of another, or None.
+
+    scikit-learn turns labels of text into codes before it fits (`cross_val_predict`). Where classes are texts of
+    numbers, such as "0" to "11", the code 2 stands for "10": the number alone does not show which is meant.
+    """
+    if classes.dtype.kind != "U" or _kind(labels) != "i":
+        return None
+    names = classes.tolist()
+    numbers = [int(value) for value in distinct(labels, "y") if not is_missing(value) and value >= 0]
+    if not numbers or max(numbers) >= len(names) or not {str(number) for number in numbers} <= set(names):
+        return None
+    return next(((str(number), names[number]) for number in numbers if names[number] != str(number)), None)
+
+
+def _typed(names: list[str], labels: Iterable[NDArray[Any] | None]) -> NDArray[Any]:
+    for values in labels:
+        kind = "" if values is None else _kind(values)
+        if kind == "i" and all(map(_is_integer_text, names)):
+            return np.array([int(name) for name in names], dtype=np.intp)
+        if kind in ("i", "f") and all(map(_is_number_text, names)):
+            return np.array([float(name) for name in names])
+        if kind == "b" and set(names) <= {"False", "True"}:
+            return np.array([name == "True" for name in names])
+        if kind:
+            break
+    return np.array(names, dtype=np.str_)
+
+
+def _kind(values: NDArray[Any]) -> str:
+    """The kind of labels: i for whole numbers, f for numbers, b for booleans, U for text, "" where none is known."""
+    if values.dtype.kind == "O":
+        known = [value for value in values.ravel().tolist() if not is_missing(value)]
+        types = set(map(type, known))
+        if not types or all(issubclass(some, bool | np.bool_) for some in types):
+            return "b" if types else ""
+        if any(issubclass(some, bool | str) or not issubclass(some, int | float | np.number) for some in types):
+            return "U"
+        if all(issubclass(some, int | np.integer) for some in types):
+            return "i"
+        values = np.array([float(value) for value in known] + [np.nan] * (len(known) < values.size))
+    if values.dtype.kind == "f":
+        gaps = np.isnan(values)
+        whole = bool(gaps.any()) and bool((np.floor(values) == values)[~gaps].all())
+        return "" if gaps.all() else "i" if whole else "f"
+    return {"u": "i"}.get(values.dtype.kind, values.dtype.kind) if values.size else ""
+
+
+def distinct(labels: NDArray[Any], argument: str) -> Iterable[Any]:
+    """Each different label, as a Python object."""
+    if labels.dtype.kind in "biuf":
+        different: list[Any] = np.unique(labels).tolist()
+        return different
+    try:
+        return set(labels.tolist())
+    except TypeError:
+        row, value = next((i, v) for i, v in enumerate(labels.tolist()) if getattr(v, "__hash__", None) is None)
+        raise InvalidObservations(
+            f"{argument} must hold one label per row; row {row} has {value!r}. Give names or numbers."
+        ) from None
+
+
+def unsure_words(unsure: str | Iterable[Any], classes: Iterable[str]) -> frozenset[str]:
+    """The texts that mean "unsure", in lower case: that word, unless a class is called so, and those given."""
+    given = [unsure] if isinstance(unsure, str) or not isinstance(unsure, Iterable) else list(unsure)
+    known = {name.strip().casefold() for name in classes}
+    words = [label_text(word).strip().casefold() for word in given]
+    for word, text in zip(given, words, strict=True):
+        if is_missing(word) or text in known:
+            what = "a blank is none" if is_missing(word) else f"{word!r} is a class"
+            raise InvalidParameter(
+                f"unsure (--unsure) must hold words for not knowing; {what}. Give what people write who do not know."
+            )
+    return frozenset(words) | ({"unsure"} - known)
+
+
+def set_apart(
+    labels: NDArray[Any], words: frozenset[str], argument: str
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Labels with gaps where they mean "unsure", and where that is, (n_labels,); None where nowhere."""
+    if labels.ndim != 1 or (labels.dtype.kind in "biuf" and not any(map(_is_number_text, words))):
+        return labels, None
+    found = {value for value in distinct(labels, argument) if means_unsure(value, words)}
+    if not found:
+        return labels, None
+    unsure = np.fromiter((value in found for value in labels.tolist()), dtype=bool, count=len(labels))
+    rest = labels.astype(object)
+    rest[unsure] = None
+    return rest, unsure
+
+
+def means_unsure(value: Any, words: frozenset[str]) -> bool:
+    """Whether an answer means "unsure"."""
+    return not is_missing(value) and label_text(value).strip().casefold() in words
+
+
+def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_codes: bool = True) -> Codes:
+    """The code of each label in ``classes``, MISSING where the label is missing (None, NaN, blank, -1).
+
+    ``-1`` is missing unless a class has that name. Where no class name is a number, whole numbers are read as codes
+    if ``allow_codes``, as scikit-learn's LabelEncoder makes them (cross_val_predict passes those).
+    """
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise InvalidObservations(
+            f"{argument} must be one-dimensional, one label per item; it has shape {values.shape}."
+        )
+    names = [label_text(name) for name in classes.tolist()]
+    codes = {name: at for at, name in enumerate(names)}
+    if allow_codes and not any(map(_is_number_text, names)) and _kind(values) in ("i", "f"):
+        codes = {str(at): at for at in range(len(names))}
+    codes.setdefault("-1", MISSING)
+    encoded = _encode(values, codes, argument)
+    unknown = np.flatnonzero(encoded == _UNKNOWN)
+    if len(unknown):
+        row = int(unknown[0])
+        value = values[row].item() if isinstance(values[row], np.generic) else values[row]
+        shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+        raise InvalidObservations(
+            f"{argument} must hold classes; row {row} has {value!r} ({len(unknown)} of {len(values)} rows are off), "
+            f"and the classes are {shown}. {label_remedy(value, names)}"
+        )
+    return encoded
+
+
+def label_remedy(value: Any, names: Sequence[str]) -> str:
+    """What to do about a label that is no class."""
+    text = label_text(value).strip()
+    same = next((name for name in names if name.casefold() == text.casefold()), None)
+    if same is not None:
+        return f"Only case or blanks differ from {same!r}: write it as the class is written."
+    if _is_number_text(text):
+        places = {first: int(text) - first for first in (0, 1)} if text.isdecimal() else {}
+        read = [f"{names[at]!r} counted from {first}" for first, at in places.items() if 0 <= at < len(names)]
+        if read and not any(map(_is_number_text, names)):
+            return f"If these are codes, write the names of the classes instead: {text} is {', '.join(read)}."
+        return "Correct those labels, or leave them blank where they are not known."
+    if near := get_close_matches(text, names, n=1):
+        return f"Did you mean {near[0]!r}?"
+    return (
+        f"If {text!r} is a class, it needs a column of probabilities as the others have; "
+        "else correct those labels, or leave them blank."
+    )
+
+
+def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes:
+    if values.dtype.kind == "f":
+        known = np.isfinite(values)
+        whole = np.where(known, values, MISSING)
+        if (whole == np.floor(whole)).all() and np.abs(whole).max(initial=0.0) < 2**53:
+            encoded = _encode(whole.astype(np.int64), codes, argument)
+            encoded[~known] = np.where(np.isnan(values[~known]), MISSING, _UNKNOWN)
+            return encoded
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 100_000:
+            table = np.array([codes.get(str(number), _UNKNOWN) for number in range(low, high + 1)], dtype=np.intp)
+            place: Codes = (values - values.min()).astype(np.intp)
+            return table[place]
+    listed = values.tolist()
+    different = set(listed) if values.dtype.kind == "f" else distinct(values, argument)
+    table_of = {value: MISSING if is_missing(value) else codes.get(label_text(value), _UNKNOWN) for value in different}
+    return np.fromiter((table_of[value] for value in listed), dtype=np.intp, count=len(listed))

@@ -1,0 +1,102 @@
+"""cleanlab: wide labels, a row per item and a column per annotator, NaN where not asked, beside ``pred_probs``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import item_of_answers, pack_answers, permute_classes
+from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.observations import Observations
+from twoheads.observations.builders import Parts
+from twoheads.observations.checks import as_class_codes, same_length
+from twoheads.observations.columns import given_classes
+from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
+
+
+def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | None = None) -> Observations:
+    """What cleanlab's multi-annotator functions take.
+
+    Parameters
+    ----------
+    labels : data frame or array of shape (n_items, n_annotators)
+        Class codes from 0, NaN where an annotator was not asked; a frame's columns name the annotators.
+    pred_probs : array of shape (n_items, n_classes)
+        The model's probabilities.
+    classes : array of shape (n_classes,), optional
+        The class of each column; the columns' numbers by default.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> seen = from_cleanlab([[0, nan], [1, 1], [nan, 0]], [[0.9, 0.1], [0.3, 0.7], [0.5, 0.5]])
+    >>> seen.annotators, seen.answers.per_item().tolist()
+    (('0', '1'), [1, 2, 1])
+    """
+    if is_frame(labels):
+        frame = Frame(labels, argument="labels")
+        names, columns = frame.columns, [frame.column(name) for name in frame.columns]
+    else:
+        table = as_numbers(labels, "labels")
+        if table.ndim != 2:
+            raise InvalidObservations(
+                f"labels must have a row per item and a column per annotator; they have shape {table.shape}."
+            )
+        names, columns = [str(at) for at in range(table.shape[1])], list(table.T)
+    proba = as_numbers(pred_probs, "pred_probs")
+    if proba.ndim != 2:
+        raise InvalidObservations(f"pred_probs must have shape (n_items, n_classes); they have shape {proba.shape}.")
+    n_items, n_classes = proba.shape
+    same_length("labels", len(columns[0]) if columns else 0, "pred_probs", n_items)
+    codes = [
+        as_class_codes(column, n_classes, f"labels of {name}") for name, column in zip(names, columns, strict=True)
+    ]
+    table = np.stack(codes, axis=1)
+    item, person = np.nonzero(table != MISSING)
+    answers = pack_answers(item, person * n_classes + table[item, person], n_items)
+    named, order = (np.arange(n_classes), None) if classes is None else given_classes(as_column(classes), n_classes)
+    if order is not None:
+        answers, proba = permute_classes(answers, np.argsort(order)), proba[:, order]
+    return Observations._checked(Parts(named, (proba,), answers, tuple(names)), "probability")
+
+
+def to_cleanlab(seen: Observations) -> tuple[NDArray[Any], Floats]:
+    """Wide labels (class codes, NaN where not asked) and ``pred_probs``, both with a row per item.
+
+    Columns of labels are ``seen.annotators``: ``pandas.DataFrame(labels, columns=seen.annotators)``. Where the model
+    has not seen an item its probabilities are equal. cleanlab itself wants at least one label per item.
+
+    Of several models ``pred_probs`` is (n_models, n_items, n_classes), as cleanlab's functions for ensembles take it.
+    The format has no place for "unsure", which becomes NaN, nor for confidence; of two answers of one person on one
+    item it holds the last.
+
+    Examples
+    --------
+    >>> seen = Observations.from_arrays([1, -1], [[0.5, 0.5], [0.1, 0.9]], classes=["no", "yes"])
+    >>> labels, pred_probs = to_cleanlab(seen)
+    >>> labels.tolist(), pred_probs.tolist()
+    ([[1.0], [nan]], [[0.5, 0.5], [0.1, 0.9]])
+    """
+    labels = np.full((len(seen), len(seen.annotators)), np.nan)
+    answers = seen.answers
+    item = item_of_answers(answers)
+    given = answers.column != MISSING
+    person, answer = np.divmod(answers.column[given], seen.n_classes)
+    labels[item[given], person] = answer
+    rows = [_proba(seen, values) for values in seen.model_proba]
+    if not rows:
+        rows = [np.full((len(seen), seen.n_classes), 1.0 / seen.n_classes)]
+    return labels, rows[0] if len(rows) == 1 else np.stack(rows)
+
+
+def _proba(seen: Observations, values: NDArray[Any]) -> Floats:
+    """One model's probabilities, equal where it has not seen the item."""
+    proba = np.full(values.shape, 1.0 / seen.n_classes)
+    there = ~np.isnan(values).any(axis=1)
+    known = values[there].astype(np.float64)
+    proba[there] = known if seen.model_scale == "probability" else softmax(known, axis=1)
+    return proba

@@ -1,0 +1,113 @@
+"""Arrow batches as blocks of NumPy arrays, without a loop over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.kernels.answers import sorted_answers, sorted_values
+from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.tables.duckdb import pa
+from twoheads.tables.join.sorted_rows import SortedRows
+from twoheads.tables.schema.ids import as_text
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Consecutive rows as record batches with the same columns, whose types may differ from file to file."""
+
+    batches: list[Any]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches))
+
+    def column(self, name: str) -> list[Any]:
+        """A column as Arrow arrays, one after the other."""
+        return [batch.column(name) for batch in self.batches]
+
+    def ids(self) -> list[Any]:
+        """The first column."""
+        return [batch.column(0) for batch in self.batches]
+
+    def value(self, name: str, row: int) -> Any:
+        """One value."""
+        for chunk in self.column(name):
+            if row < len(chunk):
+                return chunk[row].as_py()
+            row -= len(chunk)
+        raise IndexError(row)
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Rows]:
+    """Record batches of any size as blocks of ``rows`` rows, the last perhaps fewer; nothing is copied."""
+    held: list[Any] = []
+    n_held = 0
+    for batch in batches:
+        while n_held + len(batch) >= rows:
+            cut = rows - n_held
+            yield Rows([*held, batch.slice(0, cut)])
+            batch = batch.slice(cut)
+            held, n_held = [], 0
+        if len(batch):
+            held.append(batch)
+            n_held += len(batch)
+    if held:
+        yield Rows(held)
+
+
+def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
+    """Columns of numbers side by side, (n_rows, n_names), column after column in memory; gaps are NaN.
+
+    In single precision where all are.
+    """
+    columns = [block.column(name) for name in names]
+    single = all(chunk.type == pa.float32() for column in columns for chunk in column)
+    out = np.empty((len(block), len(names)), dtype=np.float32 if single else np.float64, order="F")
+    for at, column in enumerate(columns):
+        start = 0
+        for chunk in column:
+            out[start : start + len(chunk), at] = chunk.to_numpy(zero_copy_only=False)
+            start += len(chunk)
+    return out
+
+
+def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> dict[str, Any]:
+    """What people said of the items from ``start`` to ``end``, as `twoheads.observations.builders.Parts` take it."""
+    item, column, *sure = answered.until(end)
+    said = [] if unsure is None else unsure.until(end)
+    return {
+        "answers": sorted_answers(item - start, column, end - start),
+        "unsure": sorted_answers(said[0] - start, said[1], end - start) if said else None,
+        "confidence": sorted_values(item - start, sure[0], end - start) if sure else None,
+    }
+
+
+def normalised(proba: NDArray[Any]) -> NDArray[Any]:
+    """Rows divided by their sums, in place; a row without a positive sum stays as it is, and is refused as such."""
+    total = proba.sum(axis=1, keepdims=True)
+    np.divide(proba, total, out=proba, where=(total > 0) & np.isfinite(total))
+    return proba
+
+
+def rows_of(item: Codes, value: Codes, start: int, end: int) -> Codes:
+    """One value per item from ``start`` to ``end``, MISSING where there is none."""
+    out = np.full(end - start, MISSING)
+    out[item - start] = value
+    return out
+
+
+def without_model(ids: Any, item: str | None, labels: Sequence[str], numbers: Sequence[str]) -> Any:
+    """Items that have only ids, as a record batch whose labels and numbers are gaps."""
+    columns = {item or "id": ids} | dict.fromkeys(labels, pa.nulls(len(ids), pa.string()))
+    return pa.record_batch(columns | dict.fromkeys(numbers, pa.nulls(len(ids), pa.float32())))
+
+
+def with_ids(batch: Any, kind: Any) -> Any:
+    """A record batch whose first column, the ids, has the given type."""
+    if kind is None or batch.schema.field(0).type == kind:
+        return batch
+    return pa.RecordBatch.from_arrays([as_text(batch.column(0)), *batch.columns[1:]], names=batch.schema.names)

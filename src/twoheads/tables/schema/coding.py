@@ -1,0 +1,110 @@
+"""Labels of a column as class codes: each different label is matched once, by its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.observations.labels import is_missing, label_text, means_unsure, ordered_classes
+from twoheads.tables.duckdb import pa, pc
+from twoheads.tables.formats.data_file import NO_VALUE
+
+UNKNOWN = -2
+UNSURE = -3
+_WHOLE = re.compile(r"(-?\d+)\.0+")
+
+
+class Coder:
+    """The code of each class, by its text.
+
+    A text that is no class is matched without the blanks around it, and as a whole number without its ``.0``, as
+    programs write whole numbers in a column with gaps. Blank, -1 and the usual words for "no value" are MISSING where
+    no class has that name. An answer that is one of the words ``unsure`` and no class is UNSURE.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> Coder(["1", "1.0", "NA"]).codes([pa.array(["1", "1.0", "NA", "nan", None, "7"])]).tolist()
+    [0, 1, 2, -1, -1, -2]
+    """
+
+    def __init__(self, names: Sequence[str], unsure: frozenset[str] = frozenset()) -> None:
+        self.names = list(names)
+        self._codes = {name: at for at, name in enumerate(names)}
+        self._unsure = unsure
+        self.nothing = tuple(word for word in NO_VALUE if word not in self._codes and word.casefold() not in unsure)
+
+    def code(self, value: Any) -> int:
+        """The code of one label; UNSURE or UNKNOWN where it is no class."""
+        if is_missing(value) and value not in self._codes:
+            return MISSING
+        text = label_text(value)
+        tries = [text, text.strip()]
+        if text in ("True", "False", "true", "false"):
+            tries += [text.lower(), text.capitalize()]
+        if whole := _WHOLE.fullmatch(text.strip()):
+            tries.append(whole[1])
+        for known in tries:
+            if known in self._codes:
+                return self._codes[known]
+        if any(means_unsure(known, self._unsure) for known in tries):
+            return UNSURE
+        return MISSING if text.strip() in ("-1", "-1.0", *self.nothing) else UNKNOWN
+
+    def codes(self, column: Sequence[Any]) -> Codes:
+        """The code of each label of a column, given as Arrow arrays one after the other."""
+        return code_by(column, self.code)
+
+
+def code_by(chunks: Sequence[Any], code: Callable[[Any], int]) -> Codes:
+    """``code(value)`` of each value of some Arrow arrays, called once for each different value of an array."""
+    parts = [np.empty(0, dtype=np.intp)]
+    for chunk in chunks:
+        encoded = chunk if pa.types.is_dictionary(chunk.type) else pc.dictionary_encode(chunk)
+        table = np.array([*map(code, encoded.dictionary.to_pylist()), code(None)], dtype=np.intp)
+        indices = encoded.indices
+        if indices.null_count:
+            indices = indices.fill_null(len(table) - 1)
+        parts.append(table[indices.to_numpy(zero_copy_only=False)])
+    return parts[1] if len(parts) == 2 else np.concatenate(parts)
+
+
+def classes_of(names: Iterable[str], kinds: Sequence[Any]) -> NDArray[Any]:
+    """The classes in the type that the columns of labels have, found by content where they have none, and in order.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names of the classes.
+    kinds : sequence of Arrow types
+        Those of the columns of labels, truth first; of text files, none.
+    """
+    for kind in (some.value_type if pa.types.is_dictionary(some) else some for some in kinds):
+        if pa.types.is_boolean(kind):
+            return ordered_classes(names, np.array([True]))
+        if pa.types.is_floating(kind):
+            return ordered_classes(names, np.array([np.nan, 0.0]))
+        if pa.types.is_integer(kind):
+            break
+        if not pa.types.is_null(kind):
+            return ordered_classes(names, np.array([""]))
+    return ordered_classes(names, np.array([0]))
+
+
+def labels_of(codes: Codes, classes: NDArray[Any]) -> NDArray[Any]:
+    """Class codes as labels; where the class is not known, blank, NaN, -1 or (where those are taken) None."""
+    unknown = codes == MISSING
+    labels: NDArray[Any] = classes[codes]
+    if not unknown.any():
+        return labels
+    if classes.dtype.kind == "b" or (classes.dtype.kind == "i" and (classes == -1).any()):
+        labels = labels.astype(object)
+        labels[unknown] = None
+    else:
+        labels[unknown] = {"U": "", "f": np.nan}.get(classes.dtype.kind, -1)
+    return labels
