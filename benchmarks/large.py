@@ -76,7 +76,7 @@ import json, sys, time
 import numpy as np
 import twoheads as th
 from twoheads import tables
-from twoheads.combination.parted import parted
+from twoheads.combination.items import open_items
 from twoheads.engines.dask import DaskCluster
 from twoheads.engines.blocks import sum_blocks
 
@@ -94,7 +94,7 @@ if __name__ == "__main__":
         start = time.perf_counter()
         th.ProbabilityLabelCombiner().fit(cluster.hold(table))
         found["seconds"] = time.perf_counter() - start
-        blocks = parted(cluster.hold(table)).blocks()
+        blocks = open_items(cluster.hold(table)).blocks()
         sum_blocks(nothing, blocks)
         start = time.perf_counter()
         for _ in range(5):

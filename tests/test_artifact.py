@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.errors import CannotWrite, InvalidArtifact, MissingArtifact
 from twoheads.storage import artifact
@@ -325,7 +325,7 @@ def rewritten(path, change):
 def test_an_unknown_version(version, path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
     assert refused(path) == (
-        f"{path} is of version {version!r}; this twoheads reads version 3. "
+        f"{path} is of version {version!r}; this twoheads reads version 4. "
         "Fit the team again, or install the twoheads that wrote it."
     )
 
@@ -447,5 +447,5 @@ def test_an_object_that_is_no_estimator(content, path):
 
 
 def test_a_document_without_an_object(path):
-    path.write_text(json.dumps({"format": "twoheads", "version": 3}))
+    path.write_text(json.dumps({"format": "twoheads", "version": 4}))
     assert refused(path) == f"{path} is damaged: it has no object. Save the team again."

@@ -15,11 +15,11 @@ LONGEST = 300
 
 #: How many there are now. The aim is none.
 ALLOWED = {
-    "private members of another module": 27,
-    "functions that set attributes of an argument": 5,
-    "modules above 300 lines": 3,
-    "file names in three or more packages": 1,
-    "parameters called team of type Any": 7,
+    "private members of another module": 3,
+    "functions that set attributes of an argument": 1,
+    "modules above 300 lines": 2,
+    "file names in three or more packages": 0,
+    "parameters called team of type Any": 0,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -12,8 +12,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.affine import full_curvature, full_loss
 from twoheads.kernels.numerics import newton as convex
 from twoheads.kernels.simplex import log_simplex
-
-from .contract import problem
+from twoheads.testing.calibrators import problem
 
 
 def mean_log_loss(coefficients: Floats, proba: Floats, label: Codes) -> float:

@@ -229,7 +229,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_exits_130(team):
     (team.parent / "t.csv").write_text("item,human,p_a,p_b\n" + rows)
     code = (
         "import sys, time\n"
-        "from twoheads.combination.base import Combiner\n"
+        "from twoheads.combination.combiner import Combiner\n"
         "before = Combiner.predict_proba\n"
         "def slow(self, X):\n"
         "    print('working', flush=True); time.sleep(0.2); return before(self, X)\n"

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from twoheads import tables
 from twoheads.cli import console
-from twoheads.combination.base import Combiner
-from twoheads.combination.labelled import is_small
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.cluster import Cluster
 from twoheads.errors import InvalidObservations, InvalidParameter
@@ -38,7 +38,7 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
         raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
     has_ids = scanned.item_name in scanned.columns
     with console.passes():
-        if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not is_small(scanned)):
+        if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):
             _fit_in_passes(team, scanned, engine, scheduler)
             return training_items_of_blocks(scanned.blocks(), has_ids=has_ids)
         observations, y = scanned.read()

@@ -13,7 +13,7 @@ from twoheads.observations import as_truth
 from twoheads.report.sections.people_section import people_section
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
 
 def read_held_out(team: Combiner, data: TableOptions) -> HeldOut:

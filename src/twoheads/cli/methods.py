@@ -10,7 +10,7 @@ import twoheads as th
 from twoheads.errors import InvalidArtifact, InvalidParameter
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
 METHODS: dict[str, Callable[[str], Combiner]] = {
     "recommended": lambda scale: th.recommended(model_scale=scale),
@@ -35,7 +35,7 @@ def make_team(method: str, model_scale: str) -> Combiner:
 
 def read_team(path: Path) -> Combiner:
     """A fitted team from its file."""
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
     if not path.exists():
         raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")

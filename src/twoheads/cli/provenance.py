@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import twoheads as th
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
     from twoheads.evaluation.leakage import TrainingItems
 
 

@@ -13,7 +13,7 @@ from twoheads.cli import console
 from twoheads.errors import InvalidObservations, InvalidParameter
 
 if TYPE_CHECKING:
-    from twoheads.combination.base import Combiner
+    from twoheads.combination.combiner import Combiner
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
 from twoheads.kernels.confusion.matrices import log_table
 from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import as_observations, as_truth, as_weight
+from twoheads.tables.scanned import read_if_scanned
 
 Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
@@ -69,18 +70,23 @@ class Confusion(BaseEstimator, ABC):
         self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from observations and the truth; items of unknown truth do not count."""
-        seen = as_observations(X, y=y)
-        truth = as_truth(y, seen)
-        weight = as_weight(sample_weight, len(seen))
-        counts = hard_counts(seen.answers, truth, weight, seen.n_columns, seen.n_classes)
-        self.classes_ = seen.classes
-        self.annotators_ = seen.annotators
-        overlap = model_overlap(seen.block(slice(0, len(seen))).log_proba, weight) if self.uses_overlap else None
-        return self.fit_counts(counts.reshape(len(seen.annotators), -1, seen.n_classes), overlap)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from observations and the truth; items of unknown truth do not count.
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+        A scanned table holds its truth itself.
+        """
+        X, y = read_if_scanned(X, y)
+        observations = as_observations(X, y=y)
+        truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
+        n_classes = observations.n_classes
+        counts = hard_counts(observations.answers, truth, weight, observations.n_columns, n_classes)
+        self.classes_, self.annotators_ = observations.classes, observations.annotators
+        overlap = None
+        if self.uses_overlap:
+            overlap = model_overlap(observations.block(slice(0, len(observations))).log_proba, weight)
+        return self.fit_counts(counts.reshape(len(self.annotators_), -1, n_classes), overlap)
+
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
 
         So that an item does not vouch for itself where something is fitted on top.

@@ -75,7 +75,7 @@ class DirichletConfusion(Confusion):
         self.counts_ = np.zeros_like(people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of the matrices, each with one answer less in its own cell and column."""
         n_answers, n_classes = self.counts_.shape[1:]
         counts = self.counts_ + self.pseudo_counts(n_answers, n_classes)

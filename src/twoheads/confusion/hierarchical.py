@@ -95,7 +95,7 @@ class HierarchicalConfusion(Confusion):
             self.human_given_true_ = annotator_matrices(counts, self.crowd_given_true_, people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
 
         Where several people share the crowd's matrix, that is one learnt without the answer's fold, so that nothing on
@@ -103,7 +103,7 @@ class HierarchicalConfusion(Confusion):
         """
         if fold_counts is not None or len(self.counts_) > 1:
             nothing = np.zeros((1, *self.crowd_counts_.shape))
-            return self._left_out_folds(weight, nothing if fold_counts is None else fold_counts)
+            return self._rows_by_fold(weight, nothing if fold_counts is None else fold_counts)
         posterior, n_answers = self._posterior(), self.counts_.shape[1]
         left_out = leave_one_out(posterior, weight)
 
@@ -112,7 +112,7 @@ class HierarchicalConfusion(Confusion):
 
         return rows
 
-    def _left_out_folds(self, weight: float, fold_counts: Floats) -> Rows:
+    def _rows_by_fold(self, weight: float, fold_counts: Floats) -> Rows:
         n_answers, n_classes = self.crowd_counts_.shape
         others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
         crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 from numpy.typing import NDArray
 
 from twoheads.calibration.base import Calibrator
-from twoheads.combination.explanation import Explanation
+from twoheads.combination.insight.explanation import Explanation
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
 

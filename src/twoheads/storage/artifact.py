@@ -19,7 +19,7 @@ from twoheads.observations.labels import in_order
 from twoheads.storage.atomic import atomic_write
 
 FORMAT = "twoheads"
-VERSION = 3
+VERSION = 4
 
 _registry: dict[str, type] = {}
 Class = TypeVar("Class", bound=type)

@@ -13,8 +13,8 @@ from twoheads.combination import (
     paper_2021,
     recommended,
 )
-from twoheads.combination.base import Combiner
-from twoheads.combination.released import ReleasedTemperature
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.paper_methods import ReleasedTemperature
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.studies.rows import PAPER
 

@@ -31,6 +31,7 @@ from twoheads.tables.rows import (
     with_ids,
     without_model,
 )
+from twoheads.tables.scanned import ScannedTable
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
 from twoheads.tables.schema.ids import IdCheck, as_items
 from twoheads.tables.schema.roles import Roles, missing, nearest
@@ -40,7 +41,7 @@ from twoheads.text import listed
 BLOCK_NUMBERS = 1 << 20
 
 
-class Table:
+class Table(ScannedTable):
     """A table on disk, looked at and not yet read. Made by `scan`.
 
     Attributes

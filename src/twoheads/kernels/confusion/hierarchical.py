@@ -16,12 +16,13 @@ import numpy as np
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.priors import LOG_TEMPERATURE_MEAN
 
 ACCURACY: Floats = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
 
 #: The temperature at which the model's overlaps are taken: the mode of its prior, e^(1/2).
-OVERLAP_LOG_TEMPERATURE = 0.5
+OVERLAP_LOG_TEMPERATURE = LOG_TEMPERATURE_MEAN
 
 #: Cells, or pairs, per chunk: 4,096 x 264 nodes are 9 MB.
 _CHUNK = 4096

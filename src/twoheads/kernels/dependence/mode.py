@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from twoheads.kernels import priors
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.dependence.likelihood import model_alone_weight
 
@@ -27,12 +28,12 @@ class DependencePrior:
     c_k ~ Normal(0, bias_sd^2) with one of several values of bias_sd, 0 meaning no bias.
     """
 
-    log_temperature_mean: float = 0.5
-    log_temperature_scale: float = 0.5
-    log_dependence_mean: float = 0.25
-    log_dependence_sd: float = 0.25
-    bias_sd: tuple[float, ...] = (0.0, 0.3, 1.0)
-    bias_weight: tuple[float, ...] = (0.7, 0.25, 0.05)
+    log_temperature_mean: float = priors.LOG_TEMPERATURE_MEAN
+    log_temperature_scale: float = priors.LOG_TEMPERATURE_SD
+    log_dependence_mean: float = priors.LOG_DEPENDENCE_MEAN
+    log_dependence_sd: float = priors.LOG_DEPENDENCE_SD
+    bias_sd: tuple[float, ...] = priors.BIAS_SD
+    bias_weight: tuple[float, ...] = priors.BIAS_WEIGHT
 
 
 @dataclass(frozen=True, slots=True)

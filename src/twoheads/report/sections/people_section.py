@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from twoheads.combination.annotators import LEVEL
-from twoheads.combination.crowd_description import people_words
+from twoheads.combination.insight.annotators import LEVEL
+from twoheads.combination.insight.sentences import people_sentences
 from twoheads.evaluation.team import ProfilesAnnotators, Team
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
@@ -24,7 +24,7 @@ def people_section(team: Team) -> dict[str, Any]:
         return unavailable("One person answered, or people without names: there is nobody to compare.")
     stats = team.annotator_stats_
     order = np.argsort(-stats["answers"], kind="stable")[:MAX_PEOPLE]
-    words = " ".join(people_words(team.facts()["people"]))
+    words = " ".join(people_sentences(team.facts()["people"]))
     if not team.n_labelled_:
         words += " No truth was known: these are estimates from how people agree."
     section = {

@@ -1,0 +1,55 @@
+"""A scanned table as estimators see it; needs neither Arrow nor DuckDB."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidParameter
+from twoheads.observations import Observations
+
+
+class ScannedTable(ABC):
+    """A table that was scanned and is not read yet, as `twoheads.tables.scan` returns it."""
+
+    model_scale: str
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of items."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """The class labels."""
+
+    @abstractmethod
+    def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
+        """The whole table: the observations and the truth, None without a column of it."""
+
+    @abstractmethod
+    def blocks(
+        self,
+        rows: int | None = None,
+        *,
+        items: bool = True,
+        truth: bool = True,
+        span: tuple[int, int] | None = None,
+    ) -> Iterator[tuple[Observations, NDArray[Any] | None]]:
+        """The table in blocks of consecutive items, as `read` returns it."""
+
+
+def read_if_scanned(X: Any, y: Any = None, *, truth: bool = True) -> tuple[Any, Any]:
+    """``X, y`` as they are, or as read from a scanned table, which holds the truth itself."""
+    if not isinstance(X, ScannedTable):
+        return X, y
+    if y is not None:
+        raise InvalidParameter(
+            "y must be None where X is a table: its column of the truth holds it. "
+            "Read it to give your own: X, y = table.read()."
+        )
+    return X.read(truth=truth)
