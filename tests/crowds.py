@@ -5,7 +5,7 @@ import pandas as pd
 
 from twoheads import Observations
 from twoheads.kernels.answers import pack_answers, pack_values
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 
 NAN = np.nan
 

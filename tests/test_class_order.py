@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 import twoheads as th
 from twoheads.errors import InvalidArtifact, InvalidObservations
 from twoheads.evaluation import log_loss
-from twoheads.labels import in_order, ordered_classes
+from twoheads.observations.labels import in_order, ordered_classes
 from twoheads.storage.artifact import _checksum
 from twoheads.tables import from_label_studio, verdicts
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from twoheads.errors import InvalidObservations, MissingExtra
-from twoheads.frames import Frame, as_column, as_numbers, is_frame
+from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
 
 
 class OnlyAStream:

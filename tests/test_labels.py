@@ -6,7 +6,14 @@ import pytest
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import classes_in, encode_labels, is_missing, label_text, ordered_classes, sorted_names
+from twoheads.observations.labels import (
+    classes_in,
+    encode_labels,
+    is_missing,
+    label_text,
+    ordered_classes,
+    sorted_names,
+)
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, "", " \t"])

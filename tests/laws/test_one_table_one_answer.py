@@ -24,7 +24,7 @@ from twoheads import tables
 from twoheads.combination import labelled as labelled_module
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation import compare
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.policy import choose
 
 NASTY = (

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from twoheads import MissingExtra
-from twoheads.tables.arrow import connect
+from twoheads.tables.duckdb import connect
 
 
 def python(code):
@@ -19,7 +19,7 @@ def test_the_package_loads_neither_duckdb_nor_arrow():
     assert python(loaded) == "[]"
 
 
-def test_neighbours_need_neither():
+def test_other_projects_formats_need_neither():
     code = "import sys; sys.modules['pyarrow'] = sys.modules['duckdb'] = None; import twoheads.tables as t"
     assert python(f"{code}; print(t.from_cleanlab([[0]], [[0.5, 0.5]]).annotators)") == "('0',)"
     assert python(f"{code}; t.scan").splitlines()[-1] == (

@@ -8,8 +8,10 @@ import pytest
 
 from twoheads import NoRoom
 from twoheads.errors import InvalidObservations
-from twoheads.tables import csv_files, hashes, ids, scan
-from twoheads.tables.hashes import Hashes
+from twoheads.tables import scan
+from twoheads.tables.formats import csv
+from twoheads.tables.schema import id_hashes, ids
+from twoheads.tables.schema.id_hashes import Hashes
 
 
 def table(tmp_path, items):
@@ -33,7 +35,7 @@ def test_hashes_that_stand_twice_are_those_of_texts_that_do():
 def test_hashes_on_disk_are_those_in_memory(monkeypatch):
     texts = pa.array([str(number % 5_000) for number in range(5_003)])
     held, spilt = Hashes(), None
-    monkeypatch.setattr(hashes, "_HELD", 64)
+    monkeypatch.setattr(id_hashes, "_HELD", 64)
     spilt = Hashes()
     for some in (held, spilt):
         some.add(texts)
@@ -72,13 +74,13 @@ def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(hashes.tempfile, "SpooledTemporaryFile", Full)
+    monkeypatch.setattr(id_hashes.tempfile, "SpooledTemporaryFile", Full)
     with pytest.raises(NoRoom, match=r"ids could not be checked for repeats: there is no room .* TMPDIR\.$"):
         table(tmp_path, ["b", "a"]).read()
 
 
 def test_too_little_memory_for_duckdb_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_files, "STREAM_MEMORY", 1 << 10)
-    monkeypatch.setattr(csv_files, "_COLUMN_MEMORY", 1 << 10)
+    monkeypatch.setattr(csv, "STREAM_MEMORY", 1 << 10)
+    monkeypatch.setattr(csv, "_COLUMN_MEMORY", 1 << 10)
     with pytest.raises(NoRoom, match=r"a table could not be read: there is no room .* TMPDIR\.$"):
         table(tmp_path, range(50_000)).read()

@@ -194,7 +194,7 @@ def test_suffixes_that_say_nothing(tmp_path):
 
 
 def test_ctrl_c_inside_duckdb_is_ctrl_c():
-    from twoheads.tables.arrow import interruptible
+    from twoheads.tables.duckdb import interruptible
 
     with pytest.raises(KeyboardInterrupt), interruptible():
         raise RuntimeError("Query interrupted")

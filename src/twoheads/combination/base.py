@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.checks import same_length
 from twoheads.confusion.base import columns_of
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
@@ -21,8 +20,9 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
-from twoheads.labels import encode_labels, label_text
 from twoheads.observations import Observations, as_observations, as_weight
+from twoheads.observations.checks import same_length
+from twoheads.observations.labels import encode_labels, label_text
 from twoheads.storage import artifact
 
 

@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from twoheads.combination.annotators import LEVEL
 from twoheads.kernels.confusion.annotators import accuracy_prior
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.text import count
 
 if TYPE_CHECKING:

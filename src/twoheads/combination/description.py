@@ -11,7 +11,7 @@ from scipy.stats import beta
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.crowd_description import crowd_facts, crowd_words
 from twoheads.kernels.dependence.likelihood import MODE_LABELS
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.text import count
 
 if TYPE_CHECKING:

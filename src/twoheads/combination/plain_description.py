@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from twoheads.combination.description import percent
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 
 if TYPE_CHECKING:
     from twoheads.combination.label_label import LabelLabelCombiner

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
-from twoheads.columns import known_classes
 from twoheads.combination.annotators import annotator_stats
 from twoheads.combination.base import Combiner
 from twoheads.combination.dependence import Dependence
@@ -43,6 +42,7 @@ from twoheads.kernels.dependence.guard import guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE, Observations
+from twoheads.observations.columns import known_classes
 from twoheads.storage.artifact import register
 
 

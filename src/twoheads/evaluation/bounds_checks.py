@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twoheads.checks import same_length
 from twoheads.evaluation.inputs import (
     as_codes,
     as_evidence,
@@ -20,6 +19,7 @@ from twoheads.evaluation.inputs import (
 from twoheads.evaluation.theory import human_evidence, model_evidence, product_bound
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring import bounds, scores
+from twoheads.observations.checks import same_length
 
 
 @dataclass(frozen=True)

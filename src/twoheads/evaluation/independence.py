@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import same_length
 from twoheads.errors import InvalidParameter
 from twoheads.evaluation.inputs import (
     as_codes,
@@ -21,6 +20,7 @@ from twoheads.evaluation.inputs import (
 )
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring import information
+from twoheads.observations.checks import same_length
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import SUM_TOLERANCE, as_weight, same_length
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
+from twoheads.observations.checks import SUM_TOLERANCE, as_weight, same_length
+from twoheads.observations.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twoheads.checks import same_length
 from twoheads.errors import InvalidParameter
 from twoheads.evaluation.inputs import (
     as_codes,
@@ -24,6 +23,7 @@ from twoheads.evaluation.inputs import (
 )
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.scoring import scores
+from twoheads.observations.checks import same_length
 
 Strategy = Literal["equal_mass", "equal_width"]
 

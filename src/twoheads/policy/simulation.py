@@ -13,8 +13,8 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
-from twoheads.labels import encode_labels
 from twoheads.observations import Observations
+from twoheads.observations.labels import encode_labels
 from twoheads.policy.asking import Outlook, as_team
 from twoheads.policy.choosing import CLOSELY, as_number, as_prices
 

@@ -18,8 +18,8 @@ from twoheads.evaluation import (
 from twoheads.evaluation.cross_validation import labels_of
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import label_text
 from twoheads.observations import Observations, as_observations
+from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
 from twoheads.report.sections.accuracy_bound_section import accuracy_bound_section

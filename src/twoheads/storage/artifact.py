@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidArtifact, MissingArtifact
-from twoheads.labels import in_order
+from twoheads.observations.labels import in_order
 from twoheads.storage.atomic import atomic_write
 
 FORMAT = "twoheads"

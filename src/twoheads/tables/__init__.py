@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twoheads.tables.fingerprints import fingerprint
-    from twoheads.tables.neighbours.cleanlab import from_cleanlab, to_cleanlab
-    from twoheads.tables.neighbours.crowd_kit import from_crowd_kit, to_crowd_kit
-    from twoheads.tables.neighbours.label_studio import from_label_studio, to_label_studio
+    from twoheads.tables.interop.cleanlab import from_cleanlab, to_cleanlab
+    from twoheads.tables.interop.crowd_kit import from_crowd_kit, to_crowd_kit
+    from twoheads.tables.interop.label_studio import from_label_studio, to_label_studio
     from twoheads.tables.scanning import scan
     from twoheads.tables.table import Table
     from twoheads.tables.verdicts import verdicts
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _HOME_OF = {
     "Table": "table",
     "fingerprint": "fingerprints",
-    "from_cleanlab": "neighbours.cleanlab",
-    "from_crowd_kit": "neighbours.crowd_kit",
-    "from_label_studio": "neighbours.label_studio",
+    "from_cleanlab": "interop.cleanlab",
+    "from_crowd_kit": "interop.crowd_kit",
+    "from_label_studio": "interop.label_studio",
     "scan": "scanning",
-    "to_cleanlab": "neighbours.cleanlab",
-    "to_crowd_kit": "neighbours.crowd_kit",
-    "to_label_studio": "neighbours.label_studio",
+    "to_cleanlab": "interop.cleanlab",
+    "to_crowd_kit": "interop.crowd_kit",
+    "to_label_studio": "interop.label_studio",
     "verdicts": "verdicts",
     "write": "writing",
 }

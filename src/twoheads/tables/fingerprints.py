@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.answers import Answers
-from twoheads.labels import label_text
 from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
 
 _Words = NDArray[np.uint64]
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_remedy
+from twoheads.observations.labels import label_remedy
 from twoheads.text import listed
 
 

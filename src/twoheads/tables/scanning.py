@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import check_scale
-from twoheads.columns import given_classes
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.frames import as_column
-from twoheads.tables import roles
-from twoheads.tables.arrow import MEMORY_LIMIT
-from twoheads.tables.coding import classes_of
-from twoheads.tables.joining import Join
-from twoheads.tables.labelled import kinds_of_labels
-from twoheads.tables.model_rows import ModelRows, models_in
-from twoheads.tables.planning import answer_table, need_classes, no_people, truth_table, wide_roles
-from twoheads.tables.roles import Roles
-from twoheads.tables.sources import Source
+from twoheads.observations.checks import check_scale
+from twoheads.observations.columns import given_classes
+from twoheads.observations.frames import as_column
+from twoheads.tables.duckdb import MEMORY_LIMIT
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.join import Join
+from twoheads.tables.join.label_table import kinds_of_labels
+from twoheads.tables.join.model_rows import ModelRows, models_in
+from twoheads.tables.schema import roles
+from twoheads.tables.schema.coding import classes_of
+from twoheads.tables.schema.plan import answer_table, need_classes, no_people, truth_table, wide_roles
+from twoheads.tables.schema.roles import Roles
 from twoheads.tables.table import Table
 from twoheads.text import listed
 

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import label_text, unsure_words
 from twoheads.observations import Observations
-from twoheads.reading import Parts, wide_answers
-from twoheads.tables.arrow import pa
-from twoheads.tables.blocks import (
+from twoheads.observations.builders import Parts, wide_answers
+from twoheads.observations.checks import as_confidence
+from twoheads.observations.labels import label_text, unsure_words
+from twoheads.tables.duckdb import pa
+from twoheads.tables.fingerprints import fingerprint
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.join import Join
+from twoheads.tables.messages import located, no_class
+from twoheads.tables.rows import (
     Rows,
     gathered,
     joined_answers,
@@ -26,14 +31,9 @@ from twoheads.tables.blocks import (
     with_ids,
     without_model,
 )
-from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, labels_of
-from twoheads.tables.fingerprints import fingerprint
-from twoheads.tables.formats import Wanted
-from twoheads.tables.ids import IdCheck, as_items
-from twoheads.tables.joining import Join
-from twoheads.tables.messages import located, no_class
-from twoheads.tables.roles import Roles, missing, nearest
-from twoheads.tables.sources import Source
+from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
+from twoheads.tables.schema.ids import IdCheck, as_items
+from twoheads.tables.schema.roles import Roles, missing, nearest
 from twoheads.text import listed
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.

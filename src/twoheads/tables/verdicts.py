@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import same_length
-from twoheads.columns import given_classes
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import label_text
 from twoheads.observations import Observations
-from twoheads.tables.arrow import pa
+from twoheads.observations.checks import same_length
+from twoheads.observations.columns import given_classes
+from twoheads.observations.labels import label_text
+from twoheads.tables.duckdb import pa
 
 
 def verdicts(

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from twoheads.errors import InvalidParameter
 from twoheads.storage.atomic import atomic_write
-from twoheads.tables.arrow import pa, pq
+from twoheads.tables.duckdb import pa, pq
 
 #: Rows of a Parquet row group.
 _GROUP = 122_880

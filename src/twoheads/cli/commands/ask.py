@@ -94,7 +94,7 @@ def _prices(texts: Sequence[str]) -> float | dict[str, float]:
 
 def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None) -> None:
     """Write the questions as a table, best first: to a file, or as CSV to stdout."""
-    from twoheads.tables.arrow import pa
+    from twoheads.tables.duckdb import pa
 
     names = [scanned.item_name, "annotator", "expected_gain", "price"]
     columns = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.evaluation.team import EstimatesConfusion, Team
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.report.displays.style import COLOUR, GRID, INK, new_axes, shortened, styled
 
 if TYPE_CHECKING:

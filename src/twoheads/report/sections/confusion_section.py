@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from twoheads.evaluation.team import CountsLabels, Team, UsesUnlabelled, confusion_of
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import label_text
+from twoheads.observations.labels import label_text
 from twoheads.report.sections.common import unavailable
 from twoheads.text import percent
 

@@ -10,8 +10,8 @@ from twoheads.evaluation import Predictions
 from twoheads.evaluation.predictions import majority
 from twoheads.evaluation.team import ExplainsItems, Team
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import label_text
 from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
 
 _MAX_LOG_ODDS = 99.0  # log-odds beyond this are certainty
 

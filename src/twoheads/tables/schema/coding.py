@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.labels import is_missing, label_text, means_unsure, ordered_classes
-from twoheads.tables.arrow import pa, pc
-from twoheads.tables.formats import NO_VALUE
+from twoheads.observations.labels import is_missing, label_text, means_unsure, ordered_classes
+from twoheads.tables.duckdb import pa, pc
+from twoheads.tables.formats.data_file import NO_VALUE
 
 UNKNOWN = -2
 UNSURE = -3

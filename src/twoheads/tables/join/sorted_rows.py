@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.tables.arrow import pa
+from twoheads.tables.duckdb import pa
 
 
 class SortedRows:

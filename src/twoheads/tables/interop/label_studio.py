@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import same_length
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import label_text, ordered_classes, sorted_names
 from twoheads.observations import Observations
-from twoheads.reading import Parts
+from twoheads.observations.builders import Parts
+from twoheads.observations.checks import same_length
+from twoheads.observations.labels import label_text, ordered_classes, sorted_names
 
 Task = dict[str, Any]
 Choice = tuple[dict[str, Any], str]

@@ -7,9 +7,9 @@ from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import pa, pc, pq
-from twoheads.tables.files import first_line, unreadable
-from twoheads.tables.formats import DataFile, Wanted, is_number, no_number
+from twoheads.tables.duckdb import pa, pc, pq
+from twoheads.tables.formats.data_file import DataFile, Wanted, is_number, no_number
+from twoheads.tables.formats.detect import first_line, unreadable
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20

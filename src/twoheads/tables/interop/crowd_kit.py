@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import label_text
 from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
 
 
 def from_crowd_kit(answers: Any, probas: Any = None, *, classes: ArrayLike | None = None) -> Observations:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twoheads.checks import CONFIDENCE_REMEDY
 from twoheads.errors import InvalidObservations
+from twoheads.observations.checks import CONFIDENCE_REMEDY
 
 #: How text says that there is no value, where no class has that name.
 NO_VALUE = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.files import head_of, lines_of, open_bytes, unreadable
-from twoheads.tables.formats import Wanted, is_number, no_number
+from twoheads.tables.formats.data_file import Wanted, is_number, no_number
+from twoheads.tables.formats.detect import head_of, lines_of, open_bytes, unreadable
 
 
 def explain_json(path: Path, wanted: Wanted, whole: str | None) -> InvalidObservations | None:

@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.frames import Frame, as_column
 from twoheads.kernels.arrays import Codes
-from twoheads.labels import classes_in, is_missing, label_text, ordered_classes, read_as_codes, sorted_names
+from twoheads.observations.frames import Frame, as_column
+from twoheads.observations.labels import (
+    classes_in,
+    is_missing,
+    label_text,
+    ordered_classes,
+    read_as_codes,
+    sorted_names,
+)
 from twoheads.text import listed
 
 

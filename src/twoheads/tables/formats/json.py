@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import connected, pa, quoted
-from twoheads.tables.csv_files import literal
-from twoheads.tables.files import COMPRESSIONS, first_line, suffixes
-from twoheads.tables.formats import DataFile, Wanted
-from twoheads.tables.json_trouble import explain_json, told_apart
+from twoheads.tables.duckdb import connected, pa, quoted
+from twoheads.tables.formats.csv import literal
+from twoheads.tables.formats.data_file import DataFile, Wanted
+from twoheads.tables.formats.detect import COMPRESSIONS, first_line, suffixes
+from twoheads.tables.formats.json_errors import explain_json, told_apart
 
 _TYPES = {"BIGINT": "BIGINT", "UBIGINT": "UBIGINT", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 #: Rows looked at for their keys and types: looking at all of them takes longer than reading them.

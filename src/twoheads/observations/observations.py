@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from twoheads.checks import (
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.simplex import class_major, log_simplex, log_softmax, mean_log_proba
+from twoheads.observations.builders import Parts, read_answers, read_arrays, read_frame
+from twoheads.observations.checks import (
     SUM_TOLERANCE,
     as_class_codes,
     as_matrix,
@@ -20,15 +26,9 @@ from twoheads.checks import (
     check_scale,
     same_length,
 )
-from twoheads.columns import array_classes, check_no_codes, class_columns, same_classes
-from twoheads.errors import InvalidObservations
-from twoheads.frames import Frame, as_column, as_numbers, is_frame
-from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
-from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.blocks import Block
-from twoheads.kernels.simplex import class_major, log_simplex, log_softmax, mean_log_proba
-from twoheads.labels import encode_labels, in_order, label_text, ordered_classes
-from twoheads.reading import Parts, read_answers, read_arrays, read_frame
+from twoheads.observations.columns import array_classes, check_no_codes, class_columns, same_classes
+from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
+from twoheads.observations.labels import encode_labels, in_order, label_text, ordered_classes
 
 __all__ = [
     "SUM_TOLERANCE",

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_text
-from twoheads.tables.arrow import connected, feed, pa, pc
-from twoheads.tables.formats import Wanted
-from twoheads.tables.hashes import Hashes
-from twoheads.tables.sources import Source
+from twoheads.observations.labels import label_text
+from twoheads.tables.duckdb import connected, feed, pa, pc
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
+from twoheads.tables.schema.id_hashes import Hashes
 
 _ROWS = 131_072
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.labels import is_missing, label_text, sorted_names
-from twoheads.tables.arrow import feed, interruptible, pa, room, temporary
-from twoheads.tables.coding import code_by
-from twoheads.tables.formats import Wanted
-from twoheads.tables.ids import as_text, named_everywhere
-from twoheads.tables.sorted_rows import SortedRows
-from twoheads.tables.sources import Source
+from twoheads.observations.labels import is_missing, label_text, sorted_names
+from twoheads.tables.duckdb import feed, interruptible, pa, room, temporary
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.sorted_rows import SortedRows
+from twoheads.tables.schema.coding import code_by
+from twoheads.tables.schema.ids import as_text, named_everywhere
 
 _ROWS = 131_072
 

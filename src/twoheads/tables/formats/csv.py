@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import connected, lacks_room, pa, quoted
-from twoheads.tables.csv_trouble import explain_csv, not_utf8
-from twoheads.tables.files import COMPRESSIONS, first_line, head_of, suffixes
-from twoheads.tables.formats import NO_VALUE, DataFile, Wanted, is_number
+from twoheads.tables.duckdb import connected, lacks_room, pa, quoted
+from twoheads.tables.formats.csv_errors import explain_csv, not_utf8
+from twoheads.tables.formats.data_file import NO_VALUE, DataFile, Wanted, is_number
+from twoheads.tables.formats.detect import COMPRESSIONS, first_line, head_of, suffixes
 
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 50

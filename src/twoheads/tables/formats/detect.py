@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import pa
+from twoheads.tables.duckdb import pa
 
 #: The format of a file by its suffix, after that of its compression.
 FORMATS = {

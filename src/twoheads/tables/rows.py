@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.answers import sorted_answers, sorted_values
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.tables.arrow import pa
-from twoheads.tables.ids import as_text
-from twoheads.tables.sorted_rows import SortedRows
+from twoheads.tables.duckdb import pa
+from twoheads.tables.join.sorted_rows import SortedRows
+from twoheads.tables.schema.ids import as_text
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
 
 
 def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> dict[str, Any]:
-    """What people said of the items from ``start`` to ``end``, as `twoheads.reading.Parts` take it."""
+    """What people said of the items from ``start`` to ``end``, as `twoheads.observations.builders.Parts` take it."""
     item, column, *sure = answered.until(end)
     said = [] if unsure is None else unsure.until(end)
     return {

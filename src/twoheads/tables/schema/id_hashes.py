@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.tables.arrow import connect, pa, room
+from twoheads.tables.duckdb import connect, pa, room
 
 _PARTS = 64
 #: Bytes of a part that stay in memory; all of them together are 16 MB, two million ids.

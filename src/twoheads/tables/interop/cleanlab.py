@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from twoheads.checks import as_class_codes, same_length
-from twoheads.columns import given_classes
 from twoheads.errors import InvalidObservations
-from twoheads.frames import Frame, as_column, as_numbers, is_frame
 from twoheads.kernels.answers import item_of_answers, pack_answers, permute_classes
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.observations import Observations
-from twoheads.reading import Parts
+from twoheads.observations.builders import Parts
+from twoheads.observations.checks import as_class_codes, same_length
+from twoheads.observations.columns import given_classes
+from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
 
 
 def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | None = None) -> Observations:

@@ -9,19 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.checks import as_class_codes, as_confidence, check_columns, same_length
-from twoheads.columns import (
-    classes_of_frame,
-    confidence_columns,
-    given_classes,
-    model_columns,
-    need_people,
-    one_of,
-    people_columns,
-    same_classes,
-)
 from twoheads.errors import InvalidObservations
-from twoheads.frames import Frame, as_column, as_numbers
 from twoheads.kernels.answers import (
     Answers,
     pack_answers,
@@ -31,7 +19,19 @@ from twoheads.kernels.answers import (
     sorted_values,
 )
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.labels import (
+from twoheads.observations.checks import as_class_codes, as_confidence, check_columns, same_length
+from twoheads.observations.columns import (
+    classes_of_frame,
+    confidence_columns,
+    given_classes,
+    model_columns,
+    need_people,
+    one_of,
+    people_columns,
+    same_classes,
+)
+from twoheads.observations.frames import Frame, as_column, as_numbers
+from twoheads.observations.labels import (
     classes_in,
     encode_labels,
     is_missing,

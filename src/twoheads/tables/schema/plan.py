@@ -7,13 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from twoheads.columns import confidence_columns
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_text
-from twoheads.tables import roles
-from twoheads.tables.labelled import LabelTable
-from twoheads.tables.roles import Roles
-from twoheads.tables.sources import Source
+from twoheads.observations.columns import confidence_columns
+from twoheads.observations.labels import label_text
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.label_table import LabelTable
+from twoheads.tables.schema import roles
+from twoheads.tables.schema.roles import Roles
 
 
 def wide_roles(

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from twoheads.checks import as_confidence
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
-from twoheads.labels import is_missing, label_text
-from twoheads.tables.arrow import pa
-from twoheads.tables.coding import code_by
-from twoheads.tables.formats import Wanted
-from twoheads.tables.ids import as_text, blanks
+from twoheads.observations.checks import as_confidence
+from twoheads.observations.labels import is_missing, label_text
+from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
 from twoheads.tables.messages import located
-from twoheads.tables.sources import Source
+from twoheads.tables.schema.coding import code_by
+from twoheads.tables.schema.ids import as_text, blanks
 
 _ROWS = 131_072
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.frames import as_numbers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.observations.frames import as_numbers
 
 #: How far from 1 a row of probabilities may sum; within it, rows are normalised.
 SUM_TOLERANCE = 1e-3

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.labels import label_text, means_unsure, sorted_names, unsure_words
-from twoheads.tables.arrow import MEMORY_LIMIT, feed, interruptible, pa, temporary
-from twoheads.tables.coding import UNKNOWN, UNSURE, Coder, classes_of
-from twoheads.tables.files import first_line
-from twoheads.tables.formats import NO_VALUE
-from twoheads.tables.ids import numbered_ids, repeated, repeats_in
-from twoheads.tables.labelled import LabelTable, kinds_of_labels
+from twoheads.observations.labels import label_text, means_unsure, sorted_names, unsure_words
+from twoheads.tables.duckdb import MEMORY_LIMIT, feed, interruptible, pa, temporary
+from twoheads.tables.formats.data_file import NO_VALUE
+from twoheads.tables.formats.detect import first_line
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
+from twoheads.tables.join.sorted_rows import SortedRows
 from twoheads.tables.messages import no_class
-from twoheads.tables.sorted_rows import SortedRows
-from twoheads.tables.sources import Source
+from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, classes_of
+from twoheads.tables.schema.ids import numbered_ids, repeated, repeats_in
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.files import lines_of, open_bytes, unreadable
-from twoheads.tables.formats import Wanted, is_number, no_number
+from twoheads.tables.formats.data_file import Wanted, is_number, no_number
+from twoheads.tables.formats.detect import lines_of, open_bytes, unreadable
 
 
 class _NotUtf8(Exception):

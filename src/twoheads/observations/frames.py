@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations, MissingExtra
 from twoheads.kernels.arrays import Floats
-from twoheads.labels import is_missing
+from twoheads.observations.labels import is_missing
 
 
 def is_frame(X: Any) -> bool:

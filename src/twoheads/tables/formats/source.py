@@ -9,12 +9,12 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.arrow import pa
-from twoheads.tables.csv_files import CsvFile
-from twoheads.tables.files import find_files, format_of
-from twoheads.tables.formats import DataFile, Wanted
-from twoheads.tables.json_files import JsonFile
-from twoheads.tables.parquet_files import ParquetFile
+from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.csv import CsvFile
+from twoheads.tables.formats.data_file import DataFile, Wanted
+from twoheads.tables.formats.detect import find_files, format_of
+from twoheads.tables.formats.json import JsonFile
+from twoheads.tables.formats.parquet import ParquetFile
 
 _READERS: dict[str, type[DataFile]] = {"csv": CsvFile, "json": JsonFile, "parquet": ParquetFile}
 

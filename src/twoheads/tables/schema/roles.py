@@ -11,10 +11,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from twoheads.columns import named_models, same_in_models
 from twoheads.errors import InvalidObservations
-from twoheads.labels import label_text, sorted_names
-from twoheads.tables.sources import Source
+from twoheads.observations.columns import named_models, same_in_models
+from twoheads.observations.labels import label_text, sorted_names
+from twoheads.tables.formats.source import Source
 from twoheads.text import listed
 
 ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)
