@@ -11,6 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from twoheads.engines import threads as engine
+from twoheads.engines.blocks import add_up
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -20,7 +21,7 @@ def threads(request, monkeypatch):
 
 
 def sum_in_threads(function, arguments):
-    return engine.add_up(engine.map_in_threads(function, arguments))
+    return add_up(engine.map_in_threads(function, arguments))
 
 
 def blas_threads():
@@ -139,6 +140,7 @@ def test_it_works_after_a_fork():
 import os, sys, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
 from twoheads.engines import threads as engine
+from twoheads.engines.blocks import add_up
 engine.n_threads = lambda: 2
 half_done = engine.map_in_threads(abs, range(9)); next(half_done)
 child = os.fork()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -264,17 +265,23 @@ class Evidence:
 
 @dataclass(frozen=True)
 class KeptEvidence:
-    """Sums over evidence that is kept between passes."""
+    """Sums over evidence that is kept between passes, as functions of the parameters."""
 
     blocks: Sequence[tuple[Floats, Floats, Codes, Floats | None]]
 
-    def sums(self, *at: Any) -> Any:
-        """`dependence_sums` over all items, at the parameters given."""
-        return sum_blocks(lambda evidence: dependence_sums(*evidence, *at), self.blocks)
+    @property
+    def sums(self) -> Callable[..., Any]:
+        """`dependence_sums` over all items."""
+        if len(self.blocks) == 1:
+            return partial(dependence_sums, *self.blocks[0])
+        return lambda *at: sum_blocks(lambda evidence: dependence_sums(*evidence, *at), self.blocks)
 
-    def values(self, *at: Any) -> Any:
-        """`dependence_values` over all items, at the parameters given."""
-        return sum_blocks(lambda evidence: (dependence_values(*evidence, *at),), self.blocks)[0]
+    @property
+    def values(self) -> Callable[..., Any]:
+        """`dependence_values` over all items."""
+        if len(self.blocks) == 1:
+            return partial(dependence_values, *self.blocks[0])
+        return lambda *at: sum_blocks(lambda evidence: (dependence_values(*evidence, *at),), self.blocks)[0]
 
 
 @dataclass(frozen=True)

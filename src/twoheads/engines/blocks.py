@@ -1,16 +1,18 @@
 """Sequences of blocks of items, and maps and sums over them.
 
-Callers use `map_blocks`, `sum_blocks` and `transform_blocks`, which also take a plain sequence: it is a sequence of
-stored blocks.
+Blocks are added up in the same order for any number of threads: sums are the same to the bit. Callers use `map_blocks`,
+`sum_blocks` and `transform_blocks`, which also take a plain sequence: it is a sequence of stored blocks.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from twoheads.engines.threads import add_up, map_in_threads
+import numpy as np
+
+from twoheads.engines.threads import map_in_threads
 
 Item = TypeVar("Item", covariant=True)
 In = TypeVar("In")
@@ -63,8 +65,8 @@ class StoredBlocks(Blocks[Item]):
         return self._blocks[index]
 
     def map(self, kernel: Callable[[Item], Out]) -> Iterator[Out]:
-        """``kernel(block)`` for each block, in threads."""
-        return map_in_threads(kernel, self._blocks)
+        """``kernel(block)`` for each block; in threads if there are several."""
+        return map(kernel, self._blocks) if len(self._blocks) < 2 else map_in_threads(kernel, self._blocks)
 
     def transform(self, function: Callable[[Item], Out]) -> StoredBlocks[Out]:
         """Transformed now, once for all passes."""
@@ -115,6 +117,18 @@ class LazyBlocks(Blocks[Item]):
     def stored(self) -> StoredBlocks[Item]:
         """All blocks, made once."""
         return StoredBlocks(list(map_in_threads(self._make, self._parts)))
+
+
+def add_up(terms: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Sum of tuples of numbers or arrays, entry by entry, in order."""
+    total: list[Any] = []
+    for term in terms:
+        if not total:
+            total = [np.array(entry) if isinstance(entry, np.ndarray) else entry for entry in term]
+            continue
+        for index, entry in enumerate(term):
+            total[index] += entry
+    return tuple(total)
 
 
 def block_slices(n_items: int, n_classes: int, least: int = 64) -> list[slice]:

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from twoheads.engines.blocks import Blocks
+from twoheads.engines.blocks import Blocks, add_up
 from twoheads.engines.progress import current_callback
-from twoheads.engines.threads import add_up, map_in_threads
+from twoheads.engines.threads import map_in_threads
 from twoheads.kernels.blocks import Block
 
 Item = TypeVar("Item", covariant=True)

@@ -1,7 +1,7 @@
 """Maps in threads, with results in order.
 
-NumPy releases the interpreter's lock inside its loops, so blocks that fit the cache run on all cores. Results come and
-are added up in the same order for any number of threads: sums are the same to the bit.
+NumPy releases the interpreter's lock inside its loops, so blocks that fit the cache run on all cores. Results come in
+the same order for any number of threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
 
 In = TypeVar("In")
@@ -50,18 +49,6 @@ def map_in_threads(function: Callable[[In], Out], arguments: Iterable[In]) -> It
                 yield result
         finally:
             wait([future for future in started if not future.cancel()])
-
-
-def add_up(terms: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sum of tuples of numbers or arrays, entry by entry, in order."""
-    total: list[Any] = []
-    for term in terms:
-        if not total:
-            total = [np.array(entry) if isinstance(entry, np.ndarray) else entry for entry in term]
-            continue
-        for index, entry in enumerate(term):
-            total[index] += entry
-    return tuple(total)
 
 
 _thread = threading.local()

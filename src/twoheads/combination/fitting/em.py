@@ -22,9 +22,8 @@ from twoheads.combination.fitting.soft_counts import SoftCounts, overlap_of, sof
 from twoheads.combination.rule import log_prevalence
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.blocks import as_blocks, block_slices, sum_blocks
+from twoheads.engines.blocks import add_up, as_blocks, block_slices, sum_blocks
 from twoheads.engines.progress import current_callback
-from twoheads.engines.threads import add_up
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import responsibilities

@@ -11,11 +11,10 @@ import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
-from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
+from twoheads.engines.blocks import BLOCK_NUMBERS, add_up, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
 from twoheads.engines.progress import current_callback
-from twoheads.engines.threads import add_up
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
