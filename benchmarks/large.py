@@ -56,7 +56,7 @@ import json, re, sys, time
 from pathlib import Path
 import twoheads as th
 from twoheads import tables
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 job, path, team, output = sys.argv[1:5]
 
 def peak():

@@ -16,10 +16,10 @@ LONGEST = 300
 #: How many there are now. The aim is none.
 ALLOWED = {
     "private members of another module": 3,
-    "functions that set attributes of an argument": 2,
-    "modules above 300 lines": 4,
+    "functions that set attributes of an argument": 1,
+    "modules above 300 lines": 2,
     "file names in three or more packages": 0,
-    "parameters called team of type Any": 38,
+    "parameters called team of type Any": 0,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -151,7 +151,7 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     there = ["--engine", "dask", "--scheduler", scheduler]
     assert run(["fit", source, "-o", str(tmp_path / "here.json")]) == 0
     assert run(["fit", source, "-o", str(tmp_path / "there.json"), *there]) == 0
-    assert re.search(r"can be watched at http://\S+/status", capsys.readouterr().err)
+    assert re.search(r"dashboard of the cluster: http://\S+/status", capsys.readouterr().err)
     here, other = th.load(tmp_path / "here.json"), th.load(tmp_path / "there.json")
     assert_same(here, other)
     assert here.provenance_["fingerprint"] == other.provenance_["fingerprint"]
@@ -162,7 +162,7 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     assert len(list(parts.glob("*.parquet"))) > 1
     assert pq.read_table(parts).equals(pq.read_table(tmp_path / "one.parquet"))
     assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(parts), *there]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
@@ -184,7 +184,7 @@ def test_a_scheduler_that_cannot_be_reached_is_said_soon(folder, tmp_path, capsy
     ("arguments", "words"),
     [
         (["--engine", "spark"], "--engine must be local or dask; it is 'spark'."),
-        (["--scheduler", "tcp://somewhere:1"], "say --engine dask too"),
+        (["--scheduler", "tcp://somewhere:1"], "use --engine dask too"),
         (["--engine", "dask", "--method", "LR"], "--engine dask fits teams of P+L"),
     ],
 )

@@ -10,7 +10,6 @@ from scipy.interpolate import BSpline
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
 from twoheads.engines.blocks import sum_blocks
@@ -31,6 +30,7 @@ from twoheads.kernels.calibration.tempering import (
 )
 from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
 from twoheads.kernels.priors import HELD_SD, LOG_TEMPERATURE_MEAN, LOG_TEMPERATURE_SD
+from twoheads.storage.artifact import register
 
 
 @register

@@ -1,6 +1,5 @@
 """The estimators that combine people's labels with models' probabilities."""
 
-from twoheads.artifact import load
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.label_label import LabelLabelCombiner
@@ -9,6 +8,7 @@ from twoheads.combination.paper_methods import paper_2021
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.recommendation import recommended
 from twoheads.dependence import Dependence
+from twoheads.storage.artifact import load
 
 __all__ = [
     "Dependence",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads import artifact
 from twoheads.combination.items.protocol import Schema
 from twoheads.confusion.base import columns_of
 from twoheads.engines.blocks import block_slices, map_blocks
@@ -25,6 +24,7 @@ from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.observations import Observations, as_observations, as_weight
 from twoheads.observations.checks import same_length
 from twoheads.observations.labels import encode_labels, label_text
+from twoheads.storage import artifact
 from twoheads.tables.scanned import ScannedTable, read_if_scanned
 
 
@@ -94,6 +94,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         artifact.save(self, path)
+
+    def note_provenance(self, provenance: Mapping[str, Any]) -> Self:
+        """Keep with the team, and in its file, how it was fitted: method, files, columns, which items."""
+        self.provenance_ = dict(provenance)
+        return self
+
+    def provenance(self) -> dict[str, Any]:
+        """How the team was fitted, as noted by `note_provenance`; empty if nothing was."""
+        return dict(vars(self).get("provenance_", {}))
 
     def observe(self, X: Any) -> Observations:
         """``X`` as observations with the classes and models of the fit; a scanned table is read whole."""

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import label_label_facts
 from twoheads.combination.insight.sentences import label_label_sentences
@@ -22,6 +21,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_if_scanned
 
 

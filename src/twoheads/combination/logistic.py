@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import logistic_facts
 from twoheads.combination.insight.sentences import logistic_sentences
@@ -20,6 +19,7 @@ from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_if_scanned
 
 

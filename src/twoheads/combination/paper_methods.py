@@ -19,7 +19,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.ensemble_temperature import EnsembleTemperatureScaling
 from twoheads.calibration.identity import Identity
@@ -43,6 +42,7 @@ from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import temperature_sums
 from twoheads.observations import as_observations
+from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_if_scanned
 
 METHODS = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IMax")

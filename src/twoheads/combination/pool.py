@@ -10,7 +10,6 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, clone
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.identity import Identity
 from twoheads.engines.blocks import sum_blocks
@@ -19,6 +18,7 @@ from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import LOG_WEIGHT_SD
 from twoheads.kernels.simplex import LOG_FLOOR, log_softmax_sums, mean_log_proba
+from twoheads.storage.artifact import register
 
 
 @register

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.fitting.fit import fit_team
@@ -25,6 +24,7 @@ from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.dependence import Dependence
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.observations.columns import known_classes
+from twoheads.storage.artifact import register
 
 
 @register

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.matrices import column_log_density, normalise_columns
+from twoheads.storage.artifact import register
 
 
 @register

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.abilities import abilities_of
@@ -24,6 +23,7 @@ from twoheads.kernels.confusion.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
+from twoheads.storage.artifact import register
 
 
 @register

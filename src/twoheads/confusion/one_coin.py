@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.confusion.matrices import one_coin
+from twoheads.storage.artifact import register
 
 
 @register

@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
+from twoheads.storage.artifact import register
 
 #: Log-likelihood of a block's confidences and "unsure", (n_classes, n_items), from the block and its items' folds.
 OutOfFoldResponse = Callable[[Block, Codes], Floats]

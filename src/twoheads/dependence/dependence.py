@@ -11,7 +11,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.engines.progress import current_callback
 from twoheads.errors import InvalidParameter
@@ -28,6 +27,7 @@ from twoheads.kernels.dependence.likelihood import (
 from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.simplex import normalise_exp
+from twoheads.storage.artifact import register
 
 #: Log-likelihood of a labelled block's answers, from matrices fitted without their items, (n_classes, n_items).
 OutOfFoldLikelihood = Callable[[Block], Floats]

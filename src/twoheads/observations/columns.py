@@ -19,6 +19,7 @@ from twoheads.observations.labels import (
     read_as_codes,
     sorted_names,
 )
+from twoheads.text import listed
 
 
 def one_of(frame: Frame, names: tuple[str, ...]) -> str:
@@ -27,7 +28,7 @@ def one_of(frame: Frame, names: tuple[str, ...]) -> str:
         if name in frame.columns:
             return name
     raise InvalidObservations(
-        f"{frame.argument} must have a column {' or '.join(names)}; its columns are {_listed(frame.columns)}."
+        f"{frame.argument} must have a column {' or '.join(names)}; its columns are {listed(frame.columns)}."
     )
 
 
@@ -37,7 +38,7 @@ def class_columns(frame: Frame) -> dict[str, str]:
     if not names:
         raise InvalidObservations(
             f"{frame.argument} must have one probability column per class, named p_<class>; "
-            f"its columns are {_listed(frame.columns)}."
+            f"its columns are {listed(frame.columns)}."
         )
     return names
 
@@ -113,7 +114,7 @@ def need_people(frame: Frame, people: dict[str, str]) -> None:
     if not people:
         raise InvalidObservations(
             f"{frame.argument} must have a column human, or several human_<name>; its columns are "
-            f"{_listed(frame.columns)}. Add one, blank where nobody was asked."
+            f"{listed(frame.columns)}. Add one, blank where nobody was asked."
         )
 
 
@@ -219,7 +220,3 @@ def given_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | N
     place_of = {name: at for at, name in enumerate(names)}
     order = np.array([place_of[label_text(name)] for name in ordered.tolist()], dtype=np.intp)
     return ordered, None if (order == np.arange(n_classes)).all() else order
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.text import listed
 
 _UNKNOWN = -2
 
@@ -212,7 +213,7 @@ def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_co
     if len(unknown):
         row = int(unknown[0])
         value = values[row].item() if isinstance(values[row], np.generic) else values[row]
-        shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+        shown = listed([repr(name) for name in names], 8)
         raise InvalidObservations(
             f"{argument} must hold classes; row {row} has {value!r} ({len(unknown)} of {len(values)} rows are off), "
             f"and the classes are {shown}. {label_remedy(value, names)}"

@@ -9,11 +9,12 @@ from typing import Any
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_remedy
+from twoheads.text import listed
 
 
 def no_class(column: str, where: str, label: Any, extent: str, classes: Sequence[str]) -> InvalidObservations:
     """A label that is no class, in words, with the nearest class."""
-    shown = ", ".join(map(repr, classes[:8])) + (f", ... ({len(classes)} in all)" if len(classes) > 8 else "")
+    shown = listed([repr(name) for name in classes], 8)
     remedy = label_remedy(label, classes)
     return InvalidObservations(
         f"column {column!r} must hold classes; {where} has {label!r} ({extent}), and the classes are {shown}. {remedy}"

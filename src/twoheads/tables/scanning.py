@@ -25,6 +25,7 @@ from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.plan import answer_table, need_classes, no_people, truth_table, wide_roles
 from twoheads.tables.schema.roles import Roles
 from twoheads.tables.table import Table
+from twoheads.text import listed
 
 PathLike = str | os.PathLike[str]
 
@@ -133,7 +134,7 @@ def scan(
             truths, found = truth_table(source, item, found.truth), replace(found, truth=None)
         by_item, found = _by_model(source, found, memory_limit)
     if len(found.models) > 1 and source:
-        remarks.append(f"{source.name} has {len(found.models)} models: {roles.listed(list(found.models))}.")
+        remarks.append(f"{source.name} has {len(found.models)} models: {listed(list(found.models))}.")
     if truth_source:
         truths = truth_table(truth_source, item, truth_column)
     elif in_answers and answer_source:

@@ -34,7 +34,8 @@ from twoheads.tables.rows import (
 from twoheads.tables.scanned import ScannedTable
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
 from twoheads.tables.schema.ids import IdCheck, as_items
-from twoheads.tables.schema.roles import Roles, listed, missing, nearest
+from twoheads.tables.schema.roles import Roles, missing, nearest
+from twoheads.text import listed
 
 #: Probabilities in a block where nobody says how many rows it should have: about 8 MB.
 BLOCK_NUMBERS = 1 << 20

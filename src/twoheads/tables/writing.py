@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
 from twoheads.errors import InvalidParameter
-from twoheads.outputs import whole_file
+from twoheads.storage.atomic import atomic_write
 from twoheads.tables.duckdb import pa, pq
 
 #: Rows of a Parquet row group.
@@ -51,7 +51,7 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
         return _pour(path, batches, _writer(format or "csv", "format"))
     kind, compression = _kind_of(path, format)
     begin = _writer(kind, os.fspath(path))
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         if compression is None:
             return _pour(file, batches, begin)
         # Closing the stream closes what it writes to: a copy of the file, which is still to be flushed and named.

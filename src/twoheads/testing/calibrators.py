@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from twoheads.artifact import load, save
 from twoheads.calibration.base import Calibrator
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, one_hot
 from twoheads.kernels.simplex import log_simplex
+from twoheads.storage.artifact import load, save
 
 Make = Callable[[], Calibrator]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from twoheads.artifact import load
 from twoheads.combination.combiner import Combiner
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.storage.artifact import load
 
 Make = Callable[[], Combiner]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from twoheads.artifact import load, save
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
+from twoheads.storage.artifact import load, save
 
 Make = Callable[[], Confusion]
 

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.guard import Guard, fit_guard
+from twoheads.storage.artifact import register
 
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
 #: human label, MISSING where there is no answer; all fitted without the items.

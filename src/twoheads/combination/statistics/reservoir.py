@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.confusion.base import columns_of
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.numerics.sampling import reservoir_keys, weights_in_sample
+from twoheads.storage.artifact import register
 
 #: Items of a sample: about so many probabilities together, within these bounds.
 _NUMBERS, _FEWEST, _MOST = 100_000, 200, 2000

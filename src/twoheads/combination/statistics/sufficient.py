@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.artifact import register
 from twoheads.combination.statistics.annotations import AnnotationCounts
 from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
 from twoheads.kernels.arrays import Floats
+from twoheads.storage.artifact import register
 
 
 @register

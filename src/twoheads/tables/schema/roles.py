@@ -15,6 +15,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.observations.columns import named_models, same_in_models
 from twoheads.observations.labels import label_text, sorted_names
 from twoheads.tables.formats.source import Source
+from twoheads.text import listed
 
 ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)
 PROBABILITY, HUMAN = "p_*", "human_*"
@@ -198,11 +199,6 @@ def matching(columns: Sequence[str], pattern: str) -> dict[str, str]:
     ends = len(before) + len(after)
     fitting = [name for name in columns if name.startswith(before) and name.endswith(after) and len(name) > ends]
     return {name[len(before) : len(name) - len(after)]: name for name in fitting}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a message, the first twelve of them."""
-    return ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
 
 
 def _is_long(columns: Sequence[str]) -> bool:
