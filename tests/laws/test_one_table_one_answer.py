@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import twoheads as th
 from twoheads import tables
-from twoheads.combination import labelled as labelled_module
+from twoheads.combination.items import open_items
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation import compare
 from twoheads.observations.labels import label_text
@@ -324,7 +324,7 @@ def test_everything_a_team_does_names_the_same_classes(case, one, other):
         fitted.save(folder / "team.json")
         compared(th.load(folder / "team.json"), X_used, case.names, expected)
 
-        seen = fitted._observations(X_used)
+        seen = fitted.observe(X_used)
         made = tables.verdicts(seen, fitted.predict_proba(seen), fitted.classes_).to_pylist()
         written = np.array([[row[f"p_{name}"] for name in case.names] for row in made])
         assert written == pytest.approx(expected, abs=1e-7)
@@ -377,12 +377,11 @@ def test_a_table_in_chunks_on_disk_gives_the_same_answer(case, way):
     X, y = reference(case)
     expected = team().fit(X, y).predict_proba(X)
     path = {"in_csv": "t.csv", "in_parquet": "t.parquet", "in_parquet_dictionaries": "d.parquet"}.get(way, "t.jsonl")
-    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory() as place:
         found = accepted(case, Path(place), [way])
         if not found:
             return  # refused, with one sentence
-        patch.setattr(labelled_module, "KEPT_NUMBERS", 10)
-        fitted = team().fit(tables.scan(Path(place) / way / path))
+        fitted = team().fit_items(open_items(tables.scan(Path(place) / way / path), max_numbers=10))
         compared(fitted, found[way][0], case.names, expected)
 
 

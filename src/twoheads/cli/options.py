@@ -71,8 +71,8 @@ def reads_table(*, truth: bool) -> Callable[[Callable[..., None]], Callable[...,
         @functools.wraps(command)
         def with_table(**values: Any) -> None:
             files = {name: values.pop(name) for name in FILES}
-            given = {name: values.pop(name) for name in shared if name not in FILES}
-            columns = {name: value for name, value in given.items() if value not in (None, [], ())}
+            named = {name: values.pop(name) for name in shared if name not in FILES}
+            columns = {name: value for name, value in named.items() if value not in (None, [], ())}
             command(**values, data=TableOptions(**files, columns=columns))
 
         # Typer reads the options from the signature.

@@ -41,7 +41,7 @@ class Resampling:
     drawn: Floats
 
     def take(self, rows: NDArray[np.bool_]) -> Resampling:
-        """The same replicates of some of the items, by a mask."""
+        """The same replicates of a subset of the items, by a mask."""
         return Resampling(self.group[rows], self.drawn)
 
     def sums(self, values: Floats) -> Floats:

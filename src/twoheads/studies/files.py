@@ -9,7 +9,7 @@ from twoheads.errors import InvalidParameter
 
 
 def ready_folder(out: str | Path) -> Path:
-    """The folder to write to, made where it is not there."""
+    """The folder to write to, created if missing."""
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)

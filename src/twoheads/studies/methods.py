@@ -1,4 +1,4 @@
-"""The paper's methods by the names of its columns: as released, and as the mathematics says."""
+"""The paper's methods by the names of its columns: as released, and by the mathematics."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Agreement:
 
 
 def agreements(tables: Mapping[str, str], rows: Iterable[Row]) -> list[Agreement]:
-    """Compare rows of the paper's behaviour with published tables, given as titles by label."""
+    """Compare rows of the paper's behaviour with published tables: their titles by label."""
     ours = {}
     for row in rows:
         if row.behaviour == PAPER:

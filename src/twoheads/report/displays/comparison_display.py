@@ -51,7 +51,7 @@ class ComparisonDisplay:
         return cls.from_comparison(compare(team, X, y, **options))
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are given."""
+        """Draw it in ``ax``, or in a new figure."""
         with styled():
             ax = new_axes(ax, (4.2, 0.62 + 0.42 * len(self.errors)))
             for place, (name, error) in enumerate(reversed(list(self.errors.items()))):

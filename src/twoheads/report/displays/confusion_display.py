@@ -68,7 +68,7 @@ class ConfusionDisplay:
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, human_label: ArrayLike) -> Self:
-        """Count how often each label was given for each true class."""
+        """Frequencies of each label for each true class."""
         truth, answer = np.asarray(y), np.asarray(human_label)
         classes = np.unique(np.concatenate([truth, answer]))
         counts = np.zeros((len(classes), len(classes)))
@@ -76,7 +76,7 @@ class ConfusionDisplay:
         return cls(counts / np.maximum(counts.sum(axis=0), 1.0), classes)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are given."""
+        """Draw it in ``ax``, or in a new figure."""
         with styled():
             if self.human_given_true is not None and len(self.classes) <= _MAX_MATRIX:
                 ax = self._plot_matrix(ax, self.human_given_true.T)

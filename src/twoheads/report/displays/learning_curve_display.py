@@ -69,7 +69,7 @@ class LearningCurveDisplay:
         return cls.from_learning_curve(learning_curve(team, X, y, **options))
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are given."""
+        """Draw it in ``ax``, or in a new figure."""
         with styled():
             ax = new_axes(ax, (4.2, 3.0))
             colour = COLOUR["combination"]

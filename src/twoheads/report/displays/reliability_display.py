@@ -91,7 +91,7 @@ class ReliabilityDisplay:
         )
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are predicted."""
+        """Draw it in ``ax``, or in a new figure."""
         with styled():
             ax = new_axes(ax, (3.6, 3.4))
             ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))

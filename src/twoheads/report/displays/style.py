@@ -49,7 +49,7 @@ def styled() -> AbstractContextManager[None]:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Axes to draw in: those given, or those of a new figure."""
+    """Axes to draw in: ``ax``, or those of a new figure."""
     if ax is not None:
         return ax
     with styled():

@@ -59,7 +59,7 @@ class TemperatureDisplay:
         return cls(log_temperature, calibrator.log_temperature_sd_, prior_mean=mean, prior_sd=sd)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, in axes of its own unless some are given."""
+        """Draw it in ``ax``, or in a new figure."""
         with styled():
             ax = new_axes(ax, (4.2, 2.4))
             curves = [
