@@ -100,7 +100,7 @@ class ReleasedTemperature(TemperatureScaling):
         return False
 
     def search_prior(self) -> tuple[float, float]:
-        """None: the prior as released is no density of log T."""
+        """No prior: the released one is not a density of log T."""
         return Calibrator.search_prior(self)
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:

@@ -186,8 +186,11 @@ class ProbabilityLabelCombiner(Team):
         self._need_same("X", items.schema.classes, items.schema.models or self.models_)
         earlier = self.statistics_.discounted(forget) if forget else self.statistics_
         result = fit_team(self._parts(items.schema), items, earlier=earlier)
+        n_features = self.n_features_in_
         schema = replace(result.schema, models=self.models_, columns=self._columns())
-        return self.adopt(replace(result, schema=schema))
+        self.adopt(replace(result, schema=schema))
+        self.n_features_in_ = n_features  # that of the first items, as scikit-learn has it
+        return self
 
     def merge(self, *others: Self) -> Self:
         """One team from this one and others that were fitted on other items; none of them changes.

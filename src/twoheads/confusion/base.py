@@ -1,4 +1,4 @@
-"""What every estimate of a person's confusion is: conditional probabilities learnt from counts."""
+"""Base class of confusion estimates: probabilities of answers given the truth, learnt from counts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ Rows = Callable[[Codes, Codes, Codes | None], Floats]
 class Confusion(BaseEstimator, ABC):
     """How a person's answers depend on the truth.
 
-    A new one writes `given_true`: conditional probabilities from counts. Counts are all it ever sees, so that the same
-    code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+    A new one implements `given_true`: conditional probabilities from counts. It needs nothing but counts, so that the
+    same code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+    `twoheads.testing.check_confusion` tests the whole contract.
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ class Confusion(BaseEstimator, ABC):
         return 0.0
 
     def start(self, n_annotators: int, n_classes: int) -> Self:
-        """Set the matrices to what is believed before any data: where EM begins."""
+        """Set the matrices to the prior estimate, from which EM starts."""
         return self.fit_counts(np.zeros((n_annotators, n_classes, n_classes)))
 
     #: Whether `fit_counts` wants to know which classes the model confuses.
@@ -89,7 +90,7 @@ class Confusion(BaseEstimator, ABC):
     def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
 
-        So that an item does not vouch for itself where something is fitted on top.
+        For what is fitted on top: each item is predicted from a matrix fitted without it.
 
         weight       what one answer counts
         fold_counts  (n_folds, n_answers, n_classes) what each fold of the items has added to the crowd's counts; where

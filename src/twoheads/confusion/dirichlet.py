@@ -27,7 +27,7 @@ class DirichletConfusion(Confusion):
     prior_accuracy : float
         The diagonal of the prior's mode, between 0 and 1.
     prior_strength : float
-        How firmly the prior believes it.
+        Strength of the prior.
     estimate : {"mode", "mean", "likelihood"}
         The posterior's mode or mean, or the most likely matrix without a prior.
 

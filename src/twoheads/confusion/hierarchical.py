@@ -1,4 +1,4 @@
-"""A confusion matrix whose prior learns from the data how much to trust itself."""
+"""A confusion matrix with a hierarchical prior, whose strength is estimated from the data."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ class HierarchicalConfusion(Confusion):
     .. math:: \pi_j = a\,e_j + (1 - a)\,o_j, \qquad a \sim \mathrm{Beta}(3, 1), \quad \log s \sim N(\log 15, 1.2^2)
 
     with errors :math:`o_j` spread evenly, towards the classes that the model confuses, or towards answers that are
-    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior speaks and with
-    a thousand
-    the counts do, without a setting.
+    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior decides, with a
+    thousand the counts do, without a setting.
 
-    That is the crowd's matrix, and the one of a person never seen before. Where there are several people, each has one
-    number for how able he is, and columns of his own that are shrunk to what it says:
+    That is the crowd's matrix, and that of a person not known at fit. Where there are several people, each has one
+    ability, and columns of their own that are shrunk towards it:
 
     .. math:: \mathrm{logit}\,\mathrm{acc}_{pj} = \mathrm{logit}\,\varphi_{jj} + g_p, \quad g_p \sim N(0, \sigma^2)
 

@@ -25,9 +25,9 @@ class OneCoinConfusion(Confusion):
     Parameters
     ----------
     prior_accuracy : float
-        The accuracy the prior believes in, between 0 and 1.
+        Mode of the prior of the accuracy, between 0 and 1.
     prior_strength : float
-        How many answers the prior is worth.
+        Number of answers that the prior counts as.
     estimate : {"mode", "mean", "likelihood"}
         The posterior's mode or mean, or the most likely accuracy without a prior.
 

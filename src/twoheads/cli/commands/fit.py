@@ -25,6 +25,10 @@ def fit(
         typer.Option("--classes", help="The classes, if no model's columns name them.", metavar="A,B,..."),
     ] = None,
     method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = "recommended",
+    no_sample: Annotated[
+        bool,
+        typer.Option("--no-sample", help="Save no training items; the fit can then not be continued."),
+    ] = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
     seed: Seed = 0,
@@ -57,6 +61,6 @@ def fit(
             method=method, seed=seed or 0, source=data.files(), columns=data.columns, trained_on=trained_on
         )
     )
-    team.save(output)
+    team.save(output, keep_sample=not no_sample)
     console.message(team.describe())
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")

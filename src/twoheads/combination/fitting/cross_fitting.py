@@ -9,7 +9,7 @@ import numpy as np
 from twoheads.combination.statistics.folds import fold_of, response_counts_by_fold
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.response import ResponseModel
-from twoheads.dependence.dependence import OutOfFoldLikelihood
+from twoheads.dependence.evidence import OutOfFoldLikelihood
 from twoheads.kernels.answers import item_of_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block

@@ -15,7 +15,7 @@ from twoheads.combination.fitting.state import FitState
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
-from twoheads.dependence.dependence import OutOfFoldLikelihood
+from twoheads.dependence.evidence import OutOfFoldLikelihood
 from twoheads.engines.blocks import transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block

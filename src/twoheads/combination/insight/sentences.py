@@ -8,7 +8,7 @@ import numpy as np
 
 from twoheads.combination.insight.facts import ENOUGH_ANSWERS
 from twoheads.kernels.dependence.likelihood import MODE_LABELS
-from twoheads.text import count
+from twoheads.text import count, percent
 
 #: With fewer labels than this, nothing is said about whether the correction for dependence helps.
 FEW_LABELS = 30
@@ -236,11 +236,6 @@ def logistic_sentences(found: dict[str, Any]) -> list[str]:
         more = f" and {len(found['without_label']) - 3:,} more" if len(found["without_label"]) > 3 else ""
         said.append(f"No label showed {some}{more}: it is never predicted.")
     return said
-
-
-def percent(share: float, digits: int = 0) -> str:
-    """A share in percent, as ``2.0 %``."""
-    return f"{100 * share:.{digits}f} %"
 
 
 def _chance(chance: float) -> str:
