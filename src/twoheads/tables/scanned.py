@@ -27,6 +27,16 @@ class ScannedTable(ABC):
     def classes(self) -> NDArray[Any]:
         """The class labels."""
 
+    @property
+    @abstractmethod
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators' names; empty without a column of answers."""
+
+    @property
+    @abstractmethod
+    def models(self) -> tuple[str, ...]:
+        """The models' names; empty without a model."""
+
     @abstractmethod
     def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
         """The whole table: the observations and the truth, None without a column of it."""

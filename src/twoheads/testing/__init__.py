@@ -8,6 +8,7 @@
 from twoheads.testing.calibrators import check_calibrator
 from twoheads.testing.combiners import check_combiner
 from twoheads.testing.confusions import check_confusion
+from twoheads.testing.formats import check_format
 from twoheads.testing.items import check_countable_items, check_items
 from twoheads.testing.stores import check_store
 
@@ -16,6 +17,7 @@ __all__ = [
     "check_combiner",
     "check_confusion",
     "check_countable_items",
+    "check_format",
     "check_items",
     "check_store",
 ]
