@@ -27,6 +27,7 @@ check: $(VENV)/ready
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.files
+	$(BIN)/python -m benchmarks.evaluation
 	$(BIN)/python -m benchmarks.scale
 
 # Tables larger than memory, and a cluster: about half an hour, 8 GB of memory, 6 GB of disk.

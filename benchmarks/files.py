@@ -27,7 +27,7 @@ CHUNK = 500_000
 MEASURE = """
 import re, sys, time
 from pathlib import Path
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 
 def peak():  # of this program, not of what it was forked from
     return int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1]) / 1024

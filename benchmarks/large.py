@@ -22,11 +22,11 @@ import json, re, sys, time, warnings
 from pathlib import Path
 import twoheads as th
 from twoheads import tables
-from twoheads.engines.progress import Listener, heard_by
+from twoheads.engines.progress import ProgressCallback, progress_to
 warnings.simplefilter("ignore")
 job, path = sys.argv[1:3]
 
-class Count(Listener):
+class Count(ProgressCallback):
     n = 0
     def begin(self, n_items):
         self.n += 1
@@ -45,7 +45,7 @@ if "memory" in job:
     fitted = team(max_iter=5).fit(X, y)
 else:
     read = 0.0
-    with heard_by(count):
+    with progress_to(count):
         fitted = team().fit(table)
 print(json.dumps({"seconds": time.perf_counter() - start, "read": read, "megabytes": peak(), "passes": count.n,
                   "iterations": len(fitted.objective_)}))
@@ -56,7 +56,7 @@ import json, re, sys, time
 from pathlib import Path
 import twoheads as th
 from twoheads import tables
-from twoheads.cli.app import run
+from twoheads.cli.running import run
 job, path, team, output = sys.argv[1:5]
 
 def peak():
@@ -76,9 +76,9 @@ import json, sys, time
 import numpy as np
 import twoheads as th
 from twoheads import tables
-from twoheads.combination.parted import parted
-from twoheads.engines.dask import Cluster
-from twoheads.engines.local import sum_blocks
+from twoheads.combination.items import open_items
+from twoheads.engines.dask import DaskCluster
+from twoheads.engines.blocks import sum_blocks
 
 def nothing(block):
     return (1.0,)
@@ -89,12 +89,12 @@ def loaded():
 if __name__ == "__main__":
     table = tables.scan(sys.argv[1])
     found = {}
-    with Cluster(workers=int(sys.argv[2])) as cluster:
+    with DaskCluster(workers=int(sys.argv[2])) as cluster:
         cluster._client.run(loaded)  # as on a cluster that has run before
         start = time.perf_counter()
         th.ProbabilityLabelCombiner().fit(cluster.hold(table))
         found["seconds"] = time.perf_counter() - start
-        blocks = parted(cluster.hold(table)).blocks()
+        blocks = open_items(cluster.hold(table)).blocks()
         sum_blocks(nothing, blocks)
         start = time.perf_counter()
         for _ in range(5):

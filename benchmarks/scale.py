@@ -13,17 +13,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import twoheads as th
+import twoheads.engines.threads as engine
 from benchmarks import rivals
 from benchmarks.cost import RESULTS, em, fully_bayesian, machine, seconds, together
 from benchmarks.simulation import simulate, simulate_in_pieces, simulate_people
 from twoheads.calibration import temperature
-from twoheads.engines import local
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.kernels.answers import Answers
-from twoheads.kernels.dependence import dependence_sums
+from twoheads.kernels.calibration.tempering import temperature_sums
+from twoheads.kernels.dependence.likelihood import dependence_sums
 from twoheads.kernels.posterior import joint_log_proba, responsibilities
 from twoheads.kernels.simplex import log_simplex, normalise_exp
-from twoheads.kernels.temperature import temperature_sums
 
 
 def fit_and_predict(team, X, truth=None):
@@ -183,11 +183,11 @@ def estimators(say, n_items):
 
 def with_threads(n, call):
     def run():
-        before, local.n_threads = local.n_threads, lambda: n
+        before, engine.n_threads = engine.n_threads, lambda: n
         try:
             call()
         finally:
-            local.n_threads = before
+            engine.n_threads = before
 
     return run
 

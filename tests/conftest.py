@@ -50,10 +50,10 @@ def _verdicts_agree_with_the_evaluation(monkeypatch):
     modules = [
         import_module(f"twoheads.evaluation.{name}") for name in ("predictions", "cross_validation", "learning_curve")
     ]
-    judged = modules[0].predicted
+    predict_all = modules[0].predict_all
 
     def checked(team, observations, true_label, weight):
-        found = judged(team, observations, true_label, weight)
+        found = predict_all(team, observations, true_label, weight)
         label = verdicts(observations, team.predict_proba(observations), team.classes_)["combined_label"].to_pylist()
         known = true_label != MISSING
         truth = team.classes_[true_label[known]].tolist()
@@ -62,7 +62,7 @@ def _verdicts_agree_with_the_evaluation(monkeypatch):
         return found
 
     for module in modules:
-        monkeypatch.setattr(module, "predicted", checked)
+        monkeypatch.setattr(module, "predict_all", checked)
 
 
 @pytest.fixture(scope="session")

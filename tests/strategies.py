@@ -13,8 +13,9 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
-from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
-from twoheads.confusion import DirichletConfusion, OneCoinConfusion
+from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner, recommended
+from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
+from twoheads.dependence import Dependence
 
 #: A model's probability below this is read as this.
 FLOOR = float(np.finfo(np.float32).tiny)
@@ -25,6 +26,7 @@ CONFUSIONS = {
     "Dirichlet likelihood": DirichletConfusion(estimate="likelihood"),
     "one coin mode": OneCoinConfusion(),
     "one coin likelihood": OneCoinConfusion(estimate="likelihood"),
+    "hierarchical": HierarchicalConfusion(),
 }
 CALIBRATORS = {
     "identity": Identity(),
@@ -45,6 +47,10 @@ COMBINERS = (
         for what, calibrator in CALIBRATORS.items()
     }
     | {f"L+L, {how}": LabelLabelCombiner(confusion) for how, confusion in CONFUSIONS.items()}
+    | {
+        "recommended": recommended(),
+        "P+L, dependence, vector": ProbabilityLabelCombiner(DirichletConfusion(), VectorScaling(), Dependence()),
+    }
     | {"LR on log m": LogisticCombiner(), "LR on m": LogisticCombiner(features="probability")}
 )
 

@@ -12,12 +12,12 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
-from twoheads import artifact
 from twoheads.calibration.base import Calibrator
 from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner
-from twoheads.combination.base import Combiner
+from twoheads.combination.combiner import Combiner
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.errors import CannotWrite, InvalidArtifact, MissingArtifact
+from twoheads.storage import artifact
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 4, 120) % 3
@@ -204,10 +204,10 @@ def test_only_parameters_and_fitted_state_are_written(holder, tmp_path):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (object(), "a object cannot be saved: it is no registered part of twoheads."),
+        (object(), "a object cannot be saved: its class is not registered with twoheads."),
         (np.array([1j]), "an array of dtype complex128 cannot be saved."),
         (np.array([None]), "an array of dtype object cannot be saved."),
-        ({1: 2}, "a dict cannot be saved: it is no registered part of twoheads."),
+        ({1: 2}, "a dict cannot be saved: its class is not registered with twoheads."),
     ],
 )
 def test_what_cannot_be_saved(value, words, holder, tmp_path):
@@ -276,7 +276,7 @@ def test_a_folder_that_does_not_exist(holder, tmp_path):
     with pytest.raises(CannotWrite) as caught:
         artifact.save(holder, tmp_path / "no" / "team.json")
     assert str(caught.value) == (
-        f"{tmp_path / 'no' / 'team.json'} cannot be written: the folder '{tmp_path.resolve() / 'no'}' is not there. "
+        f"{tmp_path / 'no' / 'team.json'} cannot be written: the folder '{tmp_path.resolve() / 'no'}' does not exist. "
         "Make it first, or write elsewhere."
     )
 
@@ -287,7 +287,7 @@ def test_a_file_that_does_not_exist(tmp_path):
         artifact.load(tmp_path / "team.json")
     assert isinstance(caught.value, FileNotFoundError)
     assert str(caught.value) == (
-        f"{tmp_path / 'team.json'} is not there; in its folder there are other.json. "
+        f"{tmp_path / 'team.json'} does not exist; its folder has other.json. "
         "Give a file that save() or 'twoheads fit' wrote."
     )
 
@@ -325,7 +325,7 @@ def rewritten(path, change):
 def test_an_unknown_version(version, path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
     assert refused(path) == (
-        f"{path} is of version {version!r}; this twoheads reads version 3. "
+        f"{path} is of version {version!r}; this twoheads reads version 4. "
         "Fit the team again, or install the twoheads that wrote it."
     )
 
@@ -336,7 +336,7 @@ def test_an_unknown_version(version, path):
 def test_what_is_no_json(content, path):
     path.write_bytes(content)
     words = refused(path)
-    assert words.startswith(f"{path} is damaged: it is no JSON document (")
+    assert words.startswith(f"{path} is damaged: not valid JSON (")
     assert words.endswith("). Save the team again.")
 
 
@@ -344,13 +344,13 @@ def test_a_file_cut_short_anywhere(path):
     text = path.read_text()
     for length in range(0, len(text) - 2, 97):
         path.write_text(text[:length])
-        assert "is damaged: it is no JSON document" in refused(path)
+        assert "is damaged: not valid JSON" in refused(path)
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", "1", "null", '"twoheads"', '{"format": "other", "version": 1}'])
 def test_foreign_json(content, path):
     path.write_text(content)
-    assert refused(path) == f"{path} holds no saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
+    assert refused(path) == f"{path} is not a saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
 
 
 def test_a_changed_digit_is_noticed(path):
@@ -380,52 +380,52 @@ def test_an_unknown_parameter(path):
 def test_nothing_but_fitted_state_can_be_set(name, path):
     rewritten(path, lambda team: team | {"fitted": {name: 1}})
     assert refused(path) == (
-        f"{path} is damaged: {name!r} is no fitted state of ProbabilityLabelCombiner. Save the team again."
+        f"{path} is damaged: {name!r} is not a fitted attribute of ProbabilityLabelCombiner. Save the team again."
     )
 
 
 def test_a_property_cannot_be_set(path):
     coin = {"class": "OneCoinConfusion", "parameters": {}, "fitted": {"accuracy_": 1}}
     rewritten(path, lambda team: coin)
-    assert "'accuracy_' is no fitted state of OneCoinConfusion" in refused(path)
+    assert "'accuracy_' is not a fitted attribute of OneCoinConfusion" in refused(path)
 
 
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ([1, 2], "a list stands where no such thing can"),
-        ({}, "an entry is of 0 kinds"),
-        ({"list": [], "tuple": []}, "an entry is of 2 kinds"),
-        ({"pickle": "gASVAAAA"}, "'pickle' is no kind of entry"),
-        ({"float": "1e5"}, "'1e5' is no float"),
-        ({"float": 3}, "3 is no float"),
+        ([1, 2], "unexpected list"),
+        ({}, "an entry has 0 kinds"),
+        ({"list": [], "tuple": []}, "an entry has 2 kinds"),
+        ({"pickle": "gASVAAAA"}, "unknown kind of entry 'pickle'"),
+        ({"float": "1e5"}, "'1e5' is not a float"),
+        ({"float": 3}, "3 is not a float"),
         ({"dict": []}, "a dict has no entries"),
         ({"tuple": "ab"}, "a tuple has no entries"),
         ({"list": {"a": 1}}, "a list has no entries"),
         ({"array": []}, "an array has no entries"),
         ({"array": {"dtype": "<f8", "shape": [1]}}, "an array has no entries"),
-        ({"array": {"dtype": "O", "shape": [1], "values": [1]}}, "'O' is no type of array"),
-        ({"array": {"dtype": "<f8,<f8", "shape": [1], "values": [1]}}, "'<f8,<f8' is no type of array"),
-        ({"array": {"dtype": 5, "shape": [1], "values": [1]}}, "5 is no type of array"),
-        ({"array": {"dtype": "<f8", "shape": 1, "values": [1.0]}}, "1 is no shape"),
-        ({"array": {"dtype": "<f8", "shape": [-1], "values": [1.0]}}, "[-1] is no shape"),
-        ({"array": {"dtype": "<f8", "shape": [True], "values": [1.0]}}, "[True] is no shape"),
+        ({"array": {"dtype": "O", "shape": [1], "values": [1]}}, "unknown array type 'O'"),
+        ({"array": {"dtype": "<f8,<f8", "shape": [1], "values": [1]}}, "unknown array type '<f8,<f8'"),
+        ({"array": {"dtype": 5, "shape": [1], "values": [1]}}, "unknown array type 5"),
+        ({"array": {"dtype": "<f8", "shape": 1, "values": [1.0]}}, "1 is not a shape"),
+        ({"array": {"dtype": "<f8", "shape": [-1], "values": [1.0]}}, "[-1] is not a shape"),
+        ({"array": {"dtype": "<f8", "shape": [True], "values": [1.0]}}, "[True] is not a shape"),
         ({"array": {"dtype": "<f8", "shape": [2], "values": [1.0]}}, "an array of shape [2] has 1 entries"),
-        ({"array": {"dtype": "<f8", "shape": [1], "order": "K", "values": [1.0]}}, "'K' is no order of memory"),
-        ({"array": {"dtype": "<f8", "shape": [1], "values": ["1.0"]}}, "'1.0' stands in an array of <f8"),
-        ({"array": {"dtype": "|b1", "shape": [1], "values": ["no"]}}, "'no' stands in an array of |b1"),
-        ({"array": {"dtype": "<i8", "shape": [1], "values": [0.5]}}, "0.5 stands in an array of <i8"),
-        ({"array": {"dtype": "<U3", "shape": [1], "values": [None]}}, "None stands in an array of <U3"),
-        ({"array": {"dtype": "<f8", "shape": [1], "base64": "?"}}, "the entries of an array are no base64 ("),
-        ({"array": {"dtype": "<f8", "shape": [1], "base64": "AAAA"}}, "the entries of an array are no base64 ("),
+        ({"array": {"dtype": "<f8", "shape": [1], "order": "K", "values": [1.0]}}, "unknown memory order 'K'"),
+        ({"array": {"dtype": "<f8", "shape": [1], "values": ["1.0"]}}, "'1.0' in an array of <f8"),
+        ({"array": {"dtype": "|b1", "shape": [1], "values": ["no"]}}, "'no' in an array of |b1"),
+        ({"array": {"dtype": "<i8", "shape": [1], "values": [0.5]}}, "0.5 in an array of <i8"),
+        ({"array": {"dtype": "<U3", "shape": [1], "values": [None]}}, "None in an array of <U3"),
+        ({"array": {"dtype": "<f8", "shape": [1], "base64": "?"}}, "the entries of an array are not base64 ("),
+        ({"array": {"dtype": "<f8", "shape": [1], "base64": "AAAA"}}, "the entries of an array are not base64 ("),
         (
             {"array": {"dtype": "object", "shape": [1], "base64": "AAAAAAAAAAA="}},
-            "the entries of an array are no base64",
+            "the entries of an array are not base64",
         ),
         ({"array": {"dtype": "|i1", "shape": [1], "values": [300]}}, "in an array of |i1"),
         ({"class": "Identity"}, "an estimator needs a class, parameters and fitted state"),
         ({"class": "Identity", "parameters": [], "fitted": {}}, "Identity has no parameters or no fitted state"),
-        ({"class": ["Identity"], "parameters": {}, "fitted": {}}, "the name of a class is no text"),
+        ({"class": ["Identity"], "parameters": {}, "fitted": {}}, "a class name is not text"),
     ],
 )
 def test_fields_of_the_wrong_type(entry, words, path):
@@ -443,9 +443,9 @@ def test_fields_of_the_wrong_type(entry, words, path):
 )
 def test_an_object_that_is_no_estimator(content, path):
     rewritten(path, lambda team: content)
-    assert refused(path) == f"{path} is damaged: its object is no estimator. Save the team again."
+    assert refused(path) == f"{path} is damaged: its object is not an estimator. Save the team again."
 
 
 def test_a_document_without_an_object(path):
-    path.write_text(json.dumps({"format": "twoheads", "version": 3}))
-    assert refused(path) == f"{path} is damaged: it holds no object. Save the team again."
+    path.write_text(json.dumps({"format": "twoheads", "version": 4}))
+    assert refused(path) == f"{path} is damaged: it has no object. Save the team again."

@@ -8,10 +8,10 @@ import pytest
 from sklearn.model_selection import cross_val_predict
 
 import twoheads as th
-from twoheads.artifact import _checksum
 from twoheads.errors import InvalidArtifact, InvalidObservations
 from twoheads.evaluation import log_loss
 from twoheads.observations.labels import in_order, ordered_classes
+from twoheads.storage.artifact import _checksum
 from twoheads.tables import from_label_studio, verdicts
 
 TWELVE = [str(number) for number in range(12)]

@@ -11,7 +11,6 @@ import pytest
 import twoheads as th
 from crowds import crowd, entries, long_frames, same, told_of, wide_frame
 from twoheads import InvalidObservations, InvalidParameter, Observations
-from twoheads.combination.base import Combiner
 from twoheads.kernels.answers import Answers, pack_answers, pack_values
 
 NAN = np.nan
@@ -144,14 +143,14 @@ def test_people_are_numbered_as_at_fit():
     seen, _, _ = crowd()
     team = th.ProbabilityLabelCombiner().fit(seen)
     team.annotators_ = ("p2", "p0")  # p1 and p3 are new: they are the crowd, number 2
-    block = Combiner._block(team, seen, slice(0, 40))  # before the models are made one
+    block = team.block(seen, slice(0, 40))
     place = np.array([1, 2, 0, 2])
     assert np.array_equal(block.unsure.column, place[seen.unsure.column])
     assert np.array_equal(block.answers.column // 3, place[seen.answers.column // 3])
     assert np.array_equal(block.confidence, seen.confidence, equal_nan=True)
     assert len(block.members) == 2
     assert block.no_model.any()
-    assert team._block(seen, slice(0, 40)).members == ()
+    assert team.rule().pooled(block).members == ()
 
 
 def test_wide_and_long_tables_say_the_same():

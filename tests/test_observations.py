@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+import twoheads.engines.threads as engine
 from twoheads import HierarchicalConfusion
-from twoheads.engines import local
+from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.errors import InvalidObservations, InvalidParameter, Problem, RowNames
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
@@ -47,8 +48,8 @@ def test_rows_that_do_not_sum_to_one():
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_rows_of_several_blocks_are_counted_together(threads, monkeypatch):
-    monkeypatch.setattr(local, "n_threads", lambda: threads)
-    n_items = 5 * local.BLOCK_NUMBERS // 2 + 7
+    monkeypatch.setattr(engine, "n_threads", lambda: threads)
+    n_items = 5 * BLOCK_NUMBERS // 2 + 7
     X = np.full((n_items, 3), 0.5)
     X[:, 0] = np.arange(n_items) % 2
     seen = as_observations(X)

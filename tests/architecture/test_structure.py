@@ -15,11 +15,11 @@ LONGEST = 300
 
 #: How many there are now. The aim is none.
 ALLOWED = {
-    "private members of another module": 24,
-    "functions that set attributes of an argument": 5,
-    "modules above 300 lines": 4,
-    "file names in three or more packages": 3,
-    "parameters called team of type Any": 45,
+    "private members of another module": 0,
+    "functions that set attributes of an argument": 0,
+    "modules above 300 lines": 0,
+    "file names in three or more packages": 0,
+    "parameters called team of type Any": 0,
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -12,8 +12,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
-
-from .contract import CHECKS
+from twoheads.testing.calibrators import CHECKS
 
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "Identity": Identity,

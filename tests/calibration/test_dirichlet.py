@@ -7,13 +7,12 @@ from sklearn.linear_model import LogisticRegression
 
 from twoheads.calibration.dirichlet import DirichletCalibration
 from twoheads.errors import InvalidParameter
-from twoheads.kernels import convex
-from twoheads.kernels.affine import full_curvature, full_loss
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.calibration.affine import full_curvature, full_loss
+from twoheads.kernels.numerics import newton as convex
 from twoheads.kernels.simplex import log_simplex
-
-from .contract import problem
+from twoheads.testing.calibrators import problem
 
 
 def mean_log_loss(coefficients: Floats, proba: Floats, label: Codes) -> float:

@@ -7,10 +7,9 @@ from scipy.optimize import minimize, minimize_scalar
 from twoheads.calibration.ensemble_temperature import EnsembleTemperatureScaling
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.ensemble import best_weights, ensemble_products, log_ensemble, tempered_squared_error
+from twoheads.kernels.calibration.ensemble import best_weights, ensemble_products, log_ensemble, tempered_squared_error
 from twoheads.kernels.simplex import log_simplex
-
-from .contract import problem
+from twoheads.testing.calibrators import problem
 
 
 def softmax(logits: Floats) -> Floats:

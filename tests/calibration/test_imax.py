@@ -10,10 +10,9 @@ from twoheads.calibration.imax import IMaxBinning
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.imax import bin_counts, bin_of, information_bins, information_edges, log_odds
+from twoheads.kernels.calibration.imax import bin_counts, bin_of, information_bins, information_edges, log_odds
 from twoheads.kernels.simplex import log_simplex
-
-from .contract import problem
+from twoheads.testing.calibrators import problem
 
 
 def information(values: Floats, places: tuple[int, ...]) -> float:

@@ -14,7 +14,7 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import ProbabilityLabelCombiner
 from twoheads.confusion import DirichletConfusion
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.temperature import LOG_TEMPERATURE_BOUNDS
+from twoheads.kernels.calibration.tempering import LOG_TEMPERATURE_BOUNDS
 
 
 def _log_posterior(problem, tau, mean=0.5, sd=0.5, weight=None):

@@ -66,7 +66,7 @@ def test_price_decides_who_is_asked(made, capsys):
 def test_people_whom_the_team_does_not_know_are_named(made, capsys):
     order = ["ask", str(made / "team.json"), str(made / "today.csv"), "--budget", "2"]
     assert run([*order, "--people", "bbo,bob"]) == 0
-    told = "--people names 1 person unknown to the team (bbo): taken to answer as all together do."
+    told = "--people names 1 person unknown to the team (bbo): the crowd's average accuracy is assumed."
     assert told in capsys.readouterr().err
     assert run([*order, "--people", "bob"]) == 0
     assert "unknown" not in capsys.readouterr().err
@@ -105,7 +105,7 @@ def test_nobody_is_asked_again_and_more_does_not_pay(made, capsys):
             "price must name people who can be asked; 'zoe' is none of them (1 of 1 names are off).",
         ),
         (["--price", "0"], "price must be positive; it is 0."),
-        (["--price", "1", "--price", "2"], "--price must say whose it is where there are several; '1' does not."),
+        (["--price", "1", "--price", "2"], "--price must name the person if it is repeated; '1' does not."),
         (["--budget", "-1"], "budget must be a number that is not negative; it is -1.0."),
         (["--people", '"Doe, Ann'], "--people must be names with commas between them; it is '\"Doe, Ann'."),
         (["--people", ","], "people must name at least one person; it names none."),

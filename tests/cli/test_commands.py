@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import twoheads as th
+from twoheads.cli.methods import METHODS
 from twoheads.cli.running import run
-from twoheads.cli.teams import METHODS
 
 
 def write_table(
@@ -64,7 +64,7 @@ def test_fit_speaks_to_stderr_and_leaves_stdout_to_data(made, capsys):
     said = capsys.readouterr()
     assert said.out == ""
     assert "Learnt from 120 items with truth" in said.err
-    assert f"The team is kept in {made / 'other.json'}." in said.err.replace("\n", "")
+    assert f"The team is saved in {made / 'other.json'}." in said.err.replace("\n", "")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
@@ -183,7 +183,7 @@ def test_items_that_were_fitted_on_are_left_out(made, capsys):
     assert run(["evaluate", str(made / "team.json"), str(made / "both.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["n_items"] == 300
-    assert found["notes"][0].startswith("120 of 420 items with truth were fitted on, and are left out")
+    assert found["notes"][0].startswith("The team was fitted on 120 of 420 items with truth; these are left out")
 
 
 def test_truth_found_later_judges_the_team_as_it_is(tmp_path, capsys):
@@ -366,7 +366,7 @@ def test_the_demo_runs_the_whole_path(tmp_path, capsys):
     assert "simulated" in said.err
     for command in ("fit", "combine", "evaluate", "report"):
         assert f"$ twoheads {command} " in said.err
-    assert "fewer errors than the better of the two" in said.out
+    assert "fewer errors than the human alone" in said.out
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
         "held-out.csv",
         "labelled.csv",

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import twoheads as th
-from twoheads.cli import app as commands
+from twoheads import tables
 from twoheads.cli.running import run
 
 HEADER = "item,human,p_a,p_b,truth\n"
@@ -142,7 +142,7 @@ def test_an_output_that_is_an_input_or_a_folder(team, capsys):
         ["combine", "team.json", "good.csv", "-o", "team.json"],
         ["report", "team.json", "good.csv", "-o", "good.csv"],
     ):
-        mistaken(capsys, arguments, "would be lost")
+        mistaken(capsys, arguments, "would destroy it")
     mistaken(capsys, ["report", "team.json", "good.csv", "-o", "."], "is a folder")
     assert (team.parent / "good.csv").read_text() == HEADER + ROWS
 
@@ -169,7 +169,7 @@ def test_a_team_that_is_a_folder(here, capsys):
 
 def test_a_team_that_is_no_team(here, capsys):
     (here / "team.json").write_text("[1, 2, 3]")
-    mistaken(capsys, ["show", "team.json"], "no saved team")
+    mistaken(capsys, ["show", "team.json"], "not a saved team")
 
 
 def test_a_damaged_team(team, capsys):
@@ -185,7 +185,7 @@ def test_a_team_of_another_version(team, capsys):
 
 
 def test_a_calibrator_in_place_of_a_team(here, capsys):
-    from twoheads import artifact
+    from twoheads.storage import artifact
 
     artifact.save(th.TemperatureScaling().fit([[0.7, 0.3], [0.4, 0.6]], [0, 1]), here / "t.json")
     mistaken(capsys, ["show", "t.json"], "TemperatureScaling", "not a team")
@@ -208,7 +208,7 @@ def test_a_full_disk(team, capsys, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "v.csv")
 
-    monkeypatch.setattr(commands.tables, "write", full, raising=False)
+    monkeypatch.setattr(tables, "write", full, raising=False)
     mistaken(capsys, ["combine", "team.json", "good.csv", "-o", "v.csv"], "disk is full", "v.csv")
 
 
@@ -229,7 +229,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_exits_130(team):
     (team.parent / "t.csv").write_text("item,human,p_a,p_b\n" + rows)
     code = (
         "import sys, time\n"
-        "from twoheads.combination.base import Combiner\n"
+        "from twoheads.combination.combiner import Combiner\n"
         "before = Combiner.predict_proba\n"
         "def slow(self, X):\n"
         "    print('working', flush=True); time.sleep(0.2); return before(self, X)\n"

@@ -9,14 +9,14 @@ from benchmarks.simulation import simulate_crowd
 from scipy.special import softmax
 from sklearn.base import clone
 
-import twoheads.combination.labelled as labelled_module
-import twoheads.combination.learning as learning_module
-import twoheads.combination.left_out as left_out_module
-import twoheads.engines.local as engine
+import twoheads.combination.fitting.cross_fitting as cross_fitting_module
+import twoheads.combination.fitting.dependence_stage as stage_module
+import twoheads.engines.blocks as engine
 from strategies import CALIBRATORS, CONFUSIONS, simulate
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
 from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
+from twoheads.combination.items import open_items
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
 from twoheads.errors import InvalidParameter
 from twoheads.observations import Observations
@@ -27,9 +27,7 @@ def log_loss(truth, proba):
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS.values(), ids=CALIBRATORS)
-@pytest.mark.parametrize(
-    "confusion", [*CONFUSIONS.values(), HierarchicalConfusion()], ids=[*CONFUSIONS, "hierarchical"]
-)
+@pytest.mark.parametrize("confusion", CONFUSIONS.values(), ids=CONFUSIONS)
 def test_it_stands_on_any_confusion_and_calibrator(confusion, calibrator):
     problem, later = simulate(150, 3, seed=0, unasked=0.1), simulate(600, 3, seed=1)
     team = ProbabilityLabelCombiner(confusion, calibrator, Dependence()).fit(problem.X, problem.truth)
@@ -110,13 +108,13 @@ def test_items_of_one_side_say_nothing_of_dependence():
     assert found.calibrator_.log_temperature_ != without.calibrator_.log_temperature_
     halves = clone(team).partial_fit(*(part[:350] for part in together), classes=[0, 1, 2])
     halves.partial_fit(*(part[350:] for part in together))
-    assert halves.memory_.asked_.tolist() == found.memory_.asked_.tolist() == [200.0, 0.0]
+    assert halves.statistics_.answered.tolist() == found.statistics_.answered.tolist() == [200.0, 0.0]
 
 
 def test_people_are_judged_without_the_item_too():
     rng = np.random.default_rng(0)
     seen, truth = simulate_crowd(400, np.full(60, 0.25), per_item=4, n_classes=4, rng=rng)  # who know nothing
-    record = recommended().fit(seen, truth).record_
+    record = recommended().fit(seen, truth).holdout_
     assert record.human_errors / record.n == pytest.approx(0.75, abs=0.08)
 
 
@@ -188,11 +186,11 @@ def test_the_mode_of_many_labels_says_what_the_grid_says(monkeypatch):
     problem = simulate(20_001, 4, seed=7)
     mode = recommended().fit(problem.X, problem.truth)
     assert len(mode.dependence_.weight_) == 1
-    assert mode.record_.n == 20_000
-    monkeypatch.setattr(learning_module, "MODE_LABELS", 30_000)
+    assert mode.holdout_.n == 20_000
+    monkeypatch.setattr(stage_module, "MODE_LABELS", 30_000)
     grid = recommended().fit(problem.X, problem.truth)
     assert len(grid.dependence_.weight_) > 1
-    assert grid.record_.n == 20_001
+    assert grid.holdout_.n == 20_001
     np.testing.assert_allclose(mode.predict_proba(problem.X), grid.predict_proba(problem.X), atol=1e-3)
 
 
@@ -200,18 +198,18 @@ def test_the_mode_of_many_labels_says_what_the_grid_says(monkeypatch):
 def test_blocks_made_anew_in_each_pass_give_the_same(monkeypatch, calibrator):
     problem = simulate(4000, 3, seed=8, unasked=0.1)
     team = ProbabilityLabelCombiner(DirichletConfusion(), calibrator, Dependence())
-    monkeypatch.setattr(learning_module, "MODE_LABELS", 1500)
+    monkeypatch.setattr(stage_module, "MODE_LABELS", 1500)
     kept = team.fit(problem.X, problem.truth).predict_proba(problem.X)
-    monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 1000)
     monkeypatch.setattr(engine, "BLOCK_NUMBERS", 900)
-    monkeypatch.setattr(left_out_module, "TABLE_NUMBERS", 0)
-    np.testing.assert_allclose(team.fit(problem.X, problem.truth).predict_proba(problem.X), kept, atol=1e-10)
+    monkeypatch.setattr(cross_fitting_module, "TABLE_NUMBERS", 0)
+    items = open_items(problem.X, problem.truth, max_numbers=1000)
+    np.testing.assert_allclose(team.fit_items(items).predict_proba(problem.X), kept, atol=1e-10)
 
 
 def test_small_blocks_on_the_grid_give_the_same(monkeypatch):
     problem = simulate(400, 3, seed=9)
     truth = np.where(np.arange(400) < 300, problem.truth, -1)
     whole = recommended().fit(problem.X, truth).predict_proba(problem.X)
-    monkeypatch.setattr(labelled_module, "KEPT_NUMBERS", 100)
     monkeypatch.setattr(engine, "BLOCK_NUMBERS", 300)
-    np.testing.assert_allclose(recommended().fit(problem.X, truth).predict_proba(problem.X), whole, atol=1e-10)
+    items = open_items(problem.X, truth, max_numbers=100)
+    np.testing.assert_allclose(recommended().fit_items(items).predict_proba(problem.X), whole, atol=1e-10)

@@ -20,8 +20,9 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
-from twoheads.combination import ProbabilityLabelCombiner, em, recommended
-from twoheads.combination.em import expectation_maximisation
+from twoheads.combination import ProbabilityLabelCombiner, recommended
+from twoheads.combination.fitting import em
+from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.blocks import Block
@@ -113,9 +114,10 @@ def test_with_full_truth_em_ends_at_the_supervised_fit(parts, weighted):
     block = Block(log_proba, Answers(problem.human), problem.truth, weight=weight)
     confusion.start(1, 3)
     calibrator.start([block], 3)
-    expectation_maximisation(
-        [block], confusion, calibrator, n_annotators=1, unlabelled_weight=1.0, max_iter=1000, tol=1e-13
-    )
+    before = confusion.human_given_true_.copy()
+    found = expectation_maximisation([block], Parameters(confusion, calibrator), EMSettings(1, tol=1e-13)).parameters
+    np.testing.assert_array_equal(confusion.human_given_true_, before)  # what it is handed stays as it is
+    confusion, calibrator = found.confusion, found.calibrator
     supervised = ProbabilityLabelCombiner(*parts).fit(problem.X, problem.truth, sample_weight=weight)
     np.testing.assert_allclose(confusion.human_given_true_, supervised.confusion_.human_given_true_, atol=1e-12)
     np.testing.assert_allclose(

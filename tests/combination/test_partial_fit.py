@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import twoheads as th
 from strategies import simulate, softmax
-from twoheads.combination.sample import Samples, sample_of, sample_size
+from twoheads.combination.statistics.reservoir import SampleSum, sample_block, sample_size
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.reservoir import reservoir_keys
+from twoheads.kernels.numerics.sampling import reservoir_keys
 from twoheads.observations import Observations
 
 TEAMS = {
@@ -96,14 +96,14 @@ def test_more_items_than_are_remembered():
     )
     np.testing.assert_array_equal(parts.confusion_.counts_, whole.confusion_.counts_)
     assert parts.calibrator_.log_temperature_ == pytest.approx(whole.calibrator_.log_temperature_, abs=1e-6)
-    assert parts.memory_.labelled_.n_items == whole.memory_.labelled_.n_items == sample_size(3)
-    np.testing.assert_array_equal(parts.memory_.labelled_.key_, whole.memory_.labelled_.key_)
+    assert parts.statistics_.labelled.n_items == whole.statistics_.labelled.n_items == sample_size(3)
+    np.testing.assert_array_equal(parts.statistics_.labelled.key, whole.statistics_.labelled.key)
     assert np.abs(parts.predict_proba(seen) - whole.predict_proba(seen)).mean() < 0.01
 
 
 def test_a_sample_stands_for_all_items():
     seen, truth = one_person(10_000)
-    block = th.recommended().fit(seen, truth).memory_.labelled_.block(for_all=True)
+    block = th.recommended().fit(seen, truth).statistics_.labelled.block(for_all=True)
     assert block.weight.sum() == pytest.approx(10_000, rel=0.1)
     shares = np.bincount(block.true_label, block.weight) / block.weight.sum()
     np.testing.assert_allclose(shares, np.bincount(truth) / 10_000, atol=0.04)
@@ -114,11 +114,11 @@ def test_samples_of_parts_add_up_to_the_smallest_keys_of_all(size):
     seen, truth = one_person(n_items=600)
     key = reservoir_keys(seen.block(slice(0, 600), true_label=truth))
     parts = [seen.block(slice(at, at + 1), true_label=truth) for at in range(600)]
-    alone = [Samples([sample_of(part, 50, np.inf)], 50) for part in parts]
+    alone = [SampleSum([sample_block(part, 50, np.inf)], 50) for part in parts]
     grouped = [reduce(add, alone[at : at + size]) for at in range(0, 600, size)]
-    found = reduce(add, grouped).one()
-    assert found.key_.tolist() == np.sort(key)[:50].tolist()
-    assert found.first_left_out_ == np.sort(key)[50]
+    found = reduce(add, grouped).merged()
+    assert found.key.tolist() == np.sort(key)[:50].tolist()
+    assert found.threshold == np.sort(key)[50]
 
 
 @pytest.mark.parametrize("data", [one_person, crowd])
@@ -162,7 +162,7 @@ def test_confidence_and_several_models_are_learnt_on():
     seen = replace(seen, confidence=rng.beta(np.where(problem.human == problem.truth, 4, 2), 2))
     whole = th.recommended().fit(seen, problem.truth)
     parts = learnt_in(th.recommended, seen, problem.truth, chunks(800, (400, 400)))
-    assert len(parts.manner_.bounds_) == 3
+    assert len(parts.response_.bounds_) == 3
     np.testing.assert_allclose(parts.pool_.weight_, whole.pool_.weight_, atol=0.02)
     # Levels of confidence are cut at the quartiles of the first chunk.
     assert np.abs(parts.predict_proba(seen) - whole.predict_proba(seen)).mean() < 0.01
@@ -175,10 +175,10 @@ def test_teams_with_other_levels_of_confidence_merge():
     coarse = np.where(np.arange(900) < 450, sure, np.round(sure))
     seen = replace(seen, confidence=coarse)
     teams = [th.recommended().fit(seen.take(rows), problem.truth[rows]) for rows in chunks(900, (450, 450))]
-    assert len(teams[0].manner_.bounds_) == 3
-    assert len(teams[1].manner_.bounds_) == 1
+    assert len(teams[0].response_.bounds_) == 3
+    assert len(teams[1].response_.bounds_) == 1
     for merged in (teams[0].merge(teams[1]), teams[1].merge(teams[0])):
-        counts = merged.memory_.manner_counts_
+        counts = merged.statistics_.response_counts
         np.testing.assert_array_equal(counts.sum(axis=0), np.bincount(problem.truth))
         assert np.isfinite(merged.predict_proba(seen)).all()
 

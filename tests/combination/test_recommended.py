@@ -16,7 +16,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
-from twoheads.kernels.hierarchical import hierarchical_posterior, posterior_mean
+from twoheads.kernels.confusion.hierarchical import hierarchical_posterior, posterior_mean
 from twoheads.observations import Observations
 
 
@@ -54,7 +54,7 @@ def test_a_human_who_is_always_right_is_followed():
     team = recommended().fit(np.column_stack([problem.truth, problem.model]), problem.truth)
     X = np.column_stack([later.truth, later.model])
     assert np.mean(team.predict(X) == later.truth) > 0.99
-    assert team.record_.human_errors == 0
+    assert team.holdout_.human_errors == 0
     assert np.diagonal(team.confusion_.human_given_true_).min() > 0.95
 
 
@@ -101,7 +101,7 @@ def test_nobody_answered_a_labelled_item():
     for guard in (False, True):
         team = recommended(guard=guard).fit(X, problem.truth)
         check(team.predict_proba(X))
-        assert team.record_.answered == 0
+        assert team.holdout_.answered == 0
         assert "people" not in team.describe().split("\n")[-1].lower()
 
 
@@ -139,7 +139,7 @@ def test_items_without_truth_inform_the_temperature_alone():
 def test_without_truth_it_is_em_at_the_temperature_that_agreement_suggests():
     problem = simulate(400, 3, seed=10, temperature=2.0)
     team = recommended().fit(problem.X)
-    assert team.record_ is None
+    assert team.holdout_ is None
     held = TemperatureScaling(log_temperature_mean=team.dependence_.mean_log_temperature(), log_temperature_sd=0)
     em = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X)
     np.testing.assert_allclose(team.confusion_.human_given_true_, em.confusion_.human_given_true_, rtol=1e-9)
@@ -190,9 +190,9 @@ def test_the_record_is_of_predictions_without_the_item():
         matrix = posterior_mean(hierarchical_posterior(counts, team.confusion_.shapes_))
         given = np.log(matrix[problem.human[item]])[:, None]
         errors += stage.proba(problem.log_model[item][:, None], given).argmax() != problem.truth[item]
-    assert team.record_.errors == errors
-    assert team.record_.n == team.record_.answered == 25
-    assert team.record_.human_errors == (problem.human != problem.truth).sum()
+    assert team.holdout_.errors == errors
+    assert team.holdout_.n == team.holdout_.answered == 25
+    assert team.holdout_.human_errors == (problem.human != problem.truth).sum()
 
 
 @pytest.mark.parametrize("guard", [False, True])
@@ -219,7 +219,7 @@ def test_weights_below_one_count_less_and_zero_not_at_all():
     dropped = recommended().fit(problem.X[:50], truth[:50])
     np.testing.assert_allclose(team.predict_proba(problem.X), dropped.predict_proba(problem.X), atol=1e-9)
     tenth = recommended().fit(problem.X, problem.truth, sample_weight=np.full(80, 0.1))
-    assert tenth.record_.n == pytest.approx(8.0)
+    assert tenth.holdout_.n == pytest.approx(8.0)
     check(tenth.predict_proba(problem.X))
 
 
@@ -230,7 +230,7 @@ def test_it_is_saved_and_read_to_the_bit(tmp_path, n):
     team.save(tmp_path / "team.json")
     again = twoheads.load(tmp_path / "team.json")
     np.testing.assert_array_equal(again.predict_proba(problem.X), team.predict_proba(problem.X))
-    assert again.record_ == team.record_
+    assert again.holdout_ == team.holdout_
     assert again.describe() == team.describe()
     for name, value in vars(team.dependence_).items():
         np.testing.assert_array_equal(getattr(again.dependence_, name), value)

@@ -67,3 +67,13 @@ def test_every_command_and_option_is_documented():
         assert f"## `twoheads {name}`" in text
         options = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
         assert [option for option in sorted(options - {"--help"}) if f"`{option}" not in text] == []
+
+
+def test_every_metric_is_documented():
+    from twoheads.evaluation import METRICS
+
+    text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    for metric in METRICS:
+        needs = "yes" if metric.needs_proba else "no"
+        terminal = f"{metric.short_title} {metric.unit}".rstrip()
+        assert f"| `{metric.name}` | {metric.title} | {terminal} | {needs} |" in text

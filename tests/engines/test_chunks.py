@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from twoheads.engines.chunks import ChunkedBlocks, Kept, Spilled
-from twoheads.engines.local import map_blocks, mapped, n_items_of, sum_blocks
+from twoheads.engines.blocks import count_items, map_blocks, sum_blocks, transform_blocks
+from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.blocks import Block, joined
 
@@ -72,8 +72,8 @@ def test_what_only_some_blocks_hold_is_filled_up():
 def store(request):
     chunks = [[block_of([0, 1]), block_of([2])], [block_of([3, 4, 5])], [block_of([6])]]
     if request.param == "kept":
-        return Kept(chunks)
-    spilled = Spilled()
+        return MemoryStore(chunks)
+    spilled = DiskStore()
     for chunk in chunks:
         spilled.add(chunk)
     return spilled
@@ -86,14 +86,14 @@ def numbers_sum(block):
 def test_a_store_is_a_sequence_of_blocks(store):
     blocks = ChunkedBlocks(store, {0: [2, 1], 1: [3], 2: [1]}, list)
     assert len(store) == 3
-    assert (len(blocks), blocks.n_items, n_items_of(blocks)) == (4, 7, 7)
+    assert (len(blocks), blocks.n_items, count_items(blocks)) == (4, 7, 7)
     assert [block.number.tolist() for block in blocks] == [[0, 1], [2], [3, 4, 5], [6]]
     assert blocks[2].number.tolist() == [3, 4, 5]
     with pytest.raises(IndexError):
         blocks[4]
     assert sum_blocks(numbers_sum, blocks) == (21, 7)
     assert list(map_blocks(lambda block: block.n_items, blocks)) == [2, 1, 3, 1]
-    halves = mapped(lambda block: block.take(np.arange(1)), blocks)
+    halves = transform_blocks(lambda block: block.take(np.arange(1)), blocks)
     assert [block.number.tolist() for block in halves] == [[0], [2], [3], [6]]
 
 
@@ -103,7 +103,7 @@ def test_some_chunks_and_some_of_their_blocks(store):
 
 
 def test_spilled_chunks_go_when_nobody_uses_them():
-    store = Spilled()
+    store = DiskStore()
     store.add([block_of([1])])
     folder = store._folder
     assert os.listdir(folder) == ["0"]

@@ -8,18 +8,18 @@ import time
 
 import numpy as np
 import pytest
+from combination.test_parted import TEAMS, assert_same, problem
 
 import twoheads as th
-from combination.test_parted import TEAMS, assert_same, problem
 from twoheads import tables
 from twoheads.cli.running import run
-from twoheads.engines.progress import Listener, heard_by
+from twoheads.engines.progress import ProgressCallback, progress_to
 
 distributed = pytest.importorskip("distributed")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from twoheads.engines.dask import Cluster  # noqa: E402
+from twoheads.engines.dask import DaskCluster  # noqa: E402
 
 N_ITEMS = 40_000
 
@@ -47,7 +47,7 @@ def scheduler():
 
 @pytest.fixture
 def cluster(scheduler):
-    with Cluster(scheduler) as one:
+    with DaskCluster(scheduler) as one:
         one._client.wait_for_workers(2, timeout=30)
         yield one
 
@@ -67,7 +67,7 @@ def test_several_files_and_several_people(cluster, folder, tmp_path):
     assert_same(th.recommended().fit(*crowd.read()), th.recommended().fit(cluster.hold(crowd)))
 
 
-class Trouble(Listener):
+class Trouble(ProgressCallback):
     """Makes trouble at the third pass."""
 
     def __init__(self, make):
@@ -85,7 +85,7 @@ def test_a_worker_that_dies_is_survived(cluster, folder):
     workers = cluster._client.run(os.getpid)
     victim = next(iter(workers.values()))
     trouble = Trouble(lambda: os.kill(victim, signal.SIGKILL))
-    with heard_by(trouble):
+    with progress_to(trouble):
         there = TEAMS["P+L"]().fit(cluster.hold(table))
     assert_same(here, there)
     assert trouble.passes > 5
@@ -108,7 +108,7 @@ def test_a_worker_restarted_for_want_of_memory_is_survived(cluster, folder, tmp_
     here = TEAMS["P+L"]().fit(*table.read())
     flag = tmp_path / "flag"
     futures = []
-    with heard_by(Trouble(lambda: futures.append(cluster._client.submit(greedy, str(flag))))):
+    with progress_to(Trouble(lambda: futures.append(cluster._client.submit(greedy, str(flag))))):
         there = TEAMS["P+L"]().fit(cluster.hold(table))
     assert_same(here, there)
     assert futures[0].result(timeout=30) == 0  # done by another worker: the one that hoarded was restarted
@@ -151,7 +151,7 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     there = ["--engine", "dask", "--scheduler", scheduler]
     assert run(["fit", source, "-o", str(tmp_path / "here.json")]) == 0
     assert run(["fit", source, "-o", str(tmp_path / "there.json"), *there]) == 0
-    assert re.search(r"can be watched at http://\S+/status", capsys.readouterr().err)
+    assert re.search(r"dashboard of the cluster: http://\S+/status", capsys.readouterr().err)
     here, other = th.load(tmp_path / "here.json"), th.load(tmp_path / "there.json")
     assert_same(here, other)
     assert here.provenance_["fingerprint"] == other.provenance_["fingerprint"]
@@ -162,7 +162,7 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     assert len(list(parts.glob("*.parquet"))) > 1
     assert pq.read_table(parts).equals(pq.read_table(tmp_path / "one.parquet"))
     assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(parts), *there]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
@@ -184,7 +184,7 @@ def test_a_scheduler_that_cannot_be_reached_is_said_soon(folder, tmp_path, capsy
     ("arguments", "words"),
     [
         (["--engine", "spark"], "--engine must be local or dask; it is 'spark'."),
-        (["--scheduler", "tcp://somewhere:1"], "say --engine dask too"),
+        (["--scheduler", "tcp://somewhere:1"], "use --engine dask too"),
         (["--engine", "dask", "--method", "LR"], "--engine dask fits teams of P+L"),
     ],
 )

@@ -79,8 +79,8 @@ def test_one_label_cannot_be_judged():
     with pytest.raises(InvalidObservations) as caught:
         cross_validated(th.ProbabilityLabelCombiner(), X, [y[0], None, None, None, None])
     assert str(caught.value) == (
-        "a team cannot be judged on the items it is fitted on with truth for fewer than 2 of them; it is known for 1 "
-        "of 5. Judge it on other items, or say the truth of more."
+        "cross-validation needs at least 2 items of known truth; 1 of 5 have one. "
+        "Label more items, or evaluate the team on others."
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
@@ -111,13 +109,6 @@ def test_shift_is_bounded_and_moves_with_dependence():
     shift = independence(*_team(dependence=0.3), n_permutations=1).shift
     assert (shift.mean_proba < shift.mean_proba_human_right).all()
     assert (shift.mean_proba_human_right < shift.largest_mean_proba).all()
-
-
-def test_ten_thousand_items_and_a_thousand_permutations_take_seconds():
-    team = _team(n=10_000, n_classes=10)
-    started = time.perf_counter()
-    independence(*team, n_permutations=1000)
-    assert time.perf_counter() - started < 5.0
 
 
 def test_a_thousand_classes():

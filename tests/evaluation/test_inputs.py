@@ -40,13 +40,16 @@ def test_probabilities_of_the_wrong_shape_or_type(proba):
 
 def test_lengths_that_differ():
     assert _message(log_loss, [0, 1, 1], HALVES) == (
-        "y and proba must have the same number of rows; y has 3, proba has 2."
+        "y and proba must have the same number of rows; y has 3, proba has 2. "
+        "Give one entry per item, in the same order."
     )
     assert _message(error_rate, [0, 1, 1], [0, 1]) == (
-        "y and proba must have the same number of rows; y has 3, proba has 2."
+        "y and proba must have the same number of rows; y has 3, proba has 2. "
+        "Give one entry per item, in the same order."
     )
     assert _message(log_loss, [0, 1], HALVES, sample_weight=[1.0]) == (
-        "sample_weight and y must have the same number of rows; sample_weight has 1, y has 2."
+        "sample_weight and y must have the same number of rows; sample_weight has 1, y has 2. "
+        "Give one entry per item, in the same order."
     )
 
 
@@ -54,7 +57,7 @@ def test_lengths_that_differ():
 def test_a_truth_that_is_missing(y):
     classes = ["a", "b"] if y[0] == "a" else [0, 1]
     assert _message(log_loss, y, HALVES, classes=classes) == (
-        "y must be known for every item here; row 1 is missing (1 of 2 rows are). Leave those items out."
+        "y must be known for every item here; row 1 is missing (1 of 2 rows are off). Leave those items out."
     )
 
 
@@ -73,7 +76,7 @@ def test_no_rows():
 
 def test_classes_that_cannot_be_told_from_the_truth():
     assert _message(log_loss, ["cat", "cat"], HALVES) == (
-        "y must show every class when classes is not given; there are 2 columns of probabilities and "
+        "y must have every class if classes is not given; there are 2 columns of probabilities and "
         "1 different labels, the first 'cat'. Give classes, the label of each column."
     )
     assert "the first 5" in _message(log_loss, [5, 5], HALVES)

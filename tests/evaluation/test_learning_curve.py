@@ -62,19 +62,19 @@ def test_default_sizes(n, sizes):
         (
             Score(0.012, 0.004, 0.02),
             "Over the last doubling, to 200 truth labels, the error changed by −1.2 points [−2.0 to −0.4]: "
-            "more labels help; another 200 would bring at most about as much again.",
+            "more labels help; another 200 would gain at most about as much.",
         ),
         (
             Score(0.0, -0.004, 0.004),
             "Over the last doubling, to 200 truth labels, the error changed by 0.0 points [−0.4 to +0.4]: "
-            "the curve is flat, and more labels would hardly lower the error.",
+            "the curve is flat; more labels would hardly lower the error.",
         ),
         (
             Score(0.01, -0.01, 0.03),
             "Over the last doubling, to 200 truth labels, the error changed by −1.0 points [−3.0 to +1.0]: "
-            "no gain that chance could not explain; more labels may help a little, if at all.",
+            "no significant gain; more labels may help a little, if at all.",
         ),
-        (None, "There are too few truth labels to say how much more would help: label some more and look again."),
+        (None, "There are too few truth labels to estimate the gain from more: label some more and repeat."),
     ],
 )
 def test_verdicts(gain, words):

@@ -109,14 +109,13 @@ def test_bounds_on_a_simulated_team_against_the_formulas():
 
 def test_two_models_by_hand_and_against_their_product():
     first, second, y = [[0.6, 0.4], [0.6, 0.4]], [[0.5, 0.5], [0.3, 0.7]], [0, 0]
-    assert evaluation.two_model_accuracy_bound(first, second, y) == 0.5
+    assert evaluation.check_product_bound(first, second, y, classes=[0, 1]).bound == 0.5
     proba, _, y = _team()
     other = proba[:, [0, 2, 1]]
-    check = evaluation.check_two_model_accuracy_bound(proba, other, y)
+    check = evaluation.check_product_bound(proba, other, y)
     assert check.accuracy == ((proba * other).argmax(axis=1) == y).mean()
-    assert check.bound == evaluation.two_model_accuracy_bound(proba, other, y)
     assert 0.0 < check.bound < check.accuracy
-    stronger = evaluation.two_model_accuracy_bound(proba, other, y, stronger=True)
+    stronger = evaluation.check_product_bound(proba, other, y, stronger=True).bound
     assert check.bound < stronger <= check.accuracy
 
 
@@ -127,16 +126,23 @@ def test_two_labels_are_a_human_and_a_model_that_knows_only_its_label():
     as_proba = true_given_model[:, model].T
     for stronger in (False, True):
         expected = evaluation.check_accuracy_bound(as_proba, PHI, human, y, stronger=stronger)
-        found = evaluation.check_two_label_accuracy_bound(PHI, human, true_given_model, model, y, stronger=stronger)
+        found = evaluation.check_product_bound(PHI[human], true_given_model.T[model], y, stronger=stronger)
         assert found == expected
-        bound = evaluation.two_label_accuracy_bound(PHI, human, true_given_model, model, y, stronger=stronger)
-        assert bound == found.bound
 
 
 def test_two_labels_by_hand():
-    phi, psi = [[0.9, 0.2], [0.1, 0.8]], [[0.6, 0.3], [0.4, 0.7]]
+    phi, psi = np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([[0.6, 0.3], [0.4, 0.7]])
     # human 0, model 1: 0.9 * 0.3 = 0.27 for class 0, 0.2 * 0.7 = 0.14 for class 1
-    assert evaluation.two_label_accuracy_bound(phi, [0, 0], psi, [1, 1], [0, 1]) == 0.5
+    assert evaluation.check_product_bound(phi[[0, 0]], psi.T[[1, 1]], [0, 1]).bound == 0.5
+
+
+def test_evidence_that_cannot_be():
+    with pytest.raises(InvalidObservations) as caught:
+        evaluation.check_product_bound([[0.5, 0.5], [0.5, -0.1]], [[0.5, 0.5]] * 2, [0, 1])
+    assert str(caught.value) == (
+        "evidence must be finite and not negative; row 1 is not (1 of 2 rows are off). "
+        "Give probabilities or likelihoods."
+    )
 
 
 def test_estimation_error_bound_by_hand():

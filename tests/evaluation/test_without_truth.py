@@ -36,13 +36,11 @@ def test_words():
     X, _ = problem(200)
     team = th.ProbabilityLabelCombiner().fit(X)
     found = without_truth(team, X)
-    assert found.headline().startswith(
-        "No truth is known for these 200 items, so nobody's error can be measured; human"
-    )
-    assert "if its assumptions hold the team estimates itself right on" in found.headline()
-    assert found.notes()[0].startswith("Measured: on ")
+    assert found.headline().startswith("No truth is known for these 200 items, so no error can be measured; human")
+    assert "if its assumptions hold, the team's estimate of its own accuracy is" in found.headline()
+    assert found.notes()[0].startswith("Measured: human and model disagree on ")
     one = without_truth(team, X[:1])
-    assert one.headline().startswith("No truth is known for this item, so nobody's error can be measured; if its")
+    assert one.headline().startswith("No truth is known for this item, so no error can be measured; if its")
     assert one.combination_accuracy.low is None
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import expit
 
 import twoheads as th
-from twoheads.combination.dependence import Dependence
-from twoheads.combination.memory import Memory
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.sample import Sample
-from twoheads.confusion.manner import Manner
+from twoheads.combination.statistics.reservoir import ItemSample
+from twoheads.combination.statistics.sufficient import SufficientStatistics
+from twoheads.confusion.response import ResponseModel
+from twoheads.dependence import Dependence
 
 Get = Callable[[Any], Any]
 
@@ -27,19 +27,19 @@ PARTS: dict[type, dict[str, Get]] = {
         "confusion": lambda team: team.confusion_,
         "calibrator": lambda team: team.calibrator_,
         "dependence": lambda team: team.dependence_,
-        "response": lambda team: team.manner_,
+        "response": lambda team: team.response_,
         "pool": lambda team: team.pool_,
-        "holdout": lambda team: team.record_,
-        "statistics": lambda team: team.memory_ if team.learns_on else None,
+        "holdout": lambda team: team.holdout_,
+        "statistics": lambda team: team.statistics_ if team.supports_partial_fit else None,
     },
     th.LabelLabelCombiner: {"confusion": lambda team: team.confusion_},
     ModelPool: {
         "calibrator 0": lambda pool: pool.calibrators_[0],
         "calibrator 1": lambda pool: pool.calibrators_[1],
     },
-    Memory: {
-        "labelled": lambda memory: memory.labelled_,
-        "unlabelled": lambda memory: memory.unlabelled_,
+    SufficientStatistics: {
+        "labelled": lambda statistics: statistics.labelled,
+        "unlabelled": lambda statistics: statistics.unlabelled,
     },
 }
 
@@ -50,7 +50,7 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "labels per class": lambda team: team.labels_per_class_,
         "n labelled, n unlabelled": lambda team: (team.n_labelled_, team.n_unlabelled_),
         "has model": lambda team: team.has_model_,
-        "answers, overlap, agreement": lambda team: team.answering_,
+        "answers, overlap, agreement": lambda team: team.annotation_counts_,
         "objective": lambda team: _ends(team.objective_),
         "answer log temperature": lambda team: team.answer_log_temperature_,
         "annotators": lambda team: team.annotators_,
@@ -113,14 +113,14 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "correlation": lambda dependence: dependence.correlation_,
         "weights": lambda dependence: dependence.weights(),
     },
-    Manner: {
-        "bounds": lambda manner: manner.bounds_,
-        "counts": lambda manner: manner.counts_,
-        "level given answer": lambda manner: manner.level_given_,
-        "unsure given true": lambda manner: manner.unsure_given_true_,
+    ResponseModel: {
+        "bounds": lambda response: response.bounds_,
+        "counts": lambda response: response.counts_,
+        "level given answer": lambda response: response.level_given_,
+        "unsure given true": lambda response: response.unsure_given_true_,
     },
     ModelPool: {"weight": lambda pool: pool.weight_},
-    th.Record: {
+    th.HoldoutRecord: {
         "n": lambda record: record.n,
         "errors": lambda record: (record.human_errors, record.model_errors, record.errors),
         "discordant": lambda record: (*record.over_human, *record.over_model, record.human_only, record.model_only),
@@ -129,19 +129,19 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "chance best": lambda record: record.chance_best,
         "guard": lambda record: (record.guard().human_leads, record.guard().log_threshold),
     },
-    Memory: {
-        "counts": lambda memory: memory.counts_,
-        "crowd counts": lambda memory: memory.crowd_counts_,
-        "asked": lambda memory: memory.asked_,
-        "overlap": lambda memory: memory.overlap_,
-        "temperature likelihood": lambda memory: memory.temperature_values_,
-        "answered items": lambda memory: memory.answered_items_,
+    SufficientStatistics: {
+        "counts": lambda statistics: statistics.counts,
+        "crowd counts": lambda statistics: statistics.crowd_counts,
+        "asked": lambda statistics: statistics.answered,
+        "overlap": lambda statistics: statistics.overlap,
+        "temperature likelihood": lambda statistics: statistics.temperature_values,
+        "answered items": lambda statistics: statistics.answered_items,
     },
-    Sample: {
+    ItemSample: {
         "n items": lambda sample: sample.n_items,
-        "first key left out": lambda sample: sample.first_left_out_,
-        "keys": lambda sample: sample.key_,
-        "items": lambda sample: np.where(np.isfinite(sample.log_proba_), sample.log_proba_, 0.0),
+        "first key left out": lambda sample: sample.threshold,
+        "keys": lambda sample: sample.key,
+        "items": lambda sample: np.where(np.isfinite(sample.log_proba), sample.log_proba, 0.0),
         "weights": lambda sample: sample.block(for_all=True).weight,
     },
 }

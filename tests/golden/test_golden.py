@@ -18,18 +18,17 @@ from tests.golden.commands import COMMANDS, fit_and_combine, keys_of, rows_of
 from tests.golden.simulation import problem
 
 from twoheads import tables
-from twoheads.combination import labelled, parted
-from twoheads.engines import local
+from twoheads.combination.items import chunked, open_items
+from twoheads.engines import blocks as blocks_module
 
 CASES = (*fit_cases(), *other_cases())
 
 #: Limits under which hardly anything is kept in memory, and a table of 100 rows has several chunks of several blocks.
 SMALL = (
-    (labelled, "KEPT_NUMBERS", 100),
-    (parted, "CHUNK_BLOCKS", 3),
-    (parted, "LEAST", 10),
-    (parted, "BLOCK_NUMBERS", 30),
-    (local, "BLOCK_NUMBERS", 30),
+    (chunked, "CHUNK_BLOCKS", 3),
+    (chunked, "MIN_ITEMS", 10),
+    (chunked, "BLOCK_NUMBERS", 30),
+    (blocks_module, "BLOCK_NUMBERS", 30),
 )
 
 ON_DISK = (
@@ -99,16 +98,16 @@ def scanned(table: str, share: str, folder: Path) -> tables.Table:
 def test_a_fit_from_disk(team, table, share, tmp_path, monkeypatch):
     for module, name, value in SMALL:
         monkeypatch.setattr(module, name, value)
-    fitted = TEAMS[team]().fit(scanned(table, share, tmp_path))
+    fitted = TEAMS[team]().fit_items(open_items(scanned(table, share, tmp_path), max_numbers=100))
     assert_expected(pinned(fitted, table), f"{team} / {table} / {share} truth")
 
 
 @pytest.fixture(scope="module")
 def cluster():
     pytest.importorskip("distributed")
-    from twoheads.engines.dask import Cluster
+    from twoheads.engines.dask import DaskCluster
 
-    with Cluster(workers=1) as one:
+    with DaskCluster(workers=1) as one:
         yield one
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twoheads.kernels import bounds
+from twoheads.kernels.scoring import bounds
 
 
 def test_truth_and_rest_by_hand():

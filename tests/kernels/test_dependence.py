@@ -7,11 +7,16 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, logsumexp
 
-from twoheads.kernels.agreement import agreement_log_density, evenly_spaced
-from twoheads.kernels.dependence import dependence_proba, dependence_sums, dependence_values, model_alone_weight
-from twoheads.kernels.dependence_fit import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence_mode import DependencePrior, dependence_mode, log_prior, prior_with_agreement
-from twoheads.kernels.hierarchical import ACCURACY
+from twoheads.kernels.confusion.hierarchical import ACCURACY
+from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.likelihood import (
+    dependence_proba,
+    dependence_sums,
+    dependence_values,
+    model_alone_weight,
+)
+from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, log_prior, prior_with_agreement
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 
 
 def simulated(n, k, seed=0):
@@ -269,9 +274,3 @@ def test_agreement_moves_the_temperature_and_its_prior_goes_with_it():
     assert pulled.weight @ pulled.log_temperature > plain.weight @ plain.log_temperature + 0.3
     nothing = fitted(*simulated(0, 3), prior=prior_with_agreement(0))
     assert len(nothing.bias) == 1  # without a label a bias has no weight
-
-
-def test_evenly_spaced():
-    np.testing.assert_array_equal(evenly_spaced(3), [0, 1, 2])
-    np.testing.assert_array_equal(evenly_spaced(9, 3), [0, 4, 8])
-    assert len(np.unique(evenly_spaced(1000))) == 300

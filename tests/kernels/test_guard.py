@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.guard import fit_guard, guarded, partner_wins
-
-
-def test_counts_who_alone_was_right():
-    true_label = np.array([0, 0, 0, 0, 1])
-    human_label = np.array([0, 0, 1, 1, 1])
-    model_label = np.array([1, 1, 0, 1, 1])
-    assert partner_wins(model_label, human_label, true_label) == (2.0, 1.0)
-    assert partner_wins(model_label, human_label, true_label, np.array([1, 2, 3, 4, 5.0])) == (3.0, 3.0)
+from twoheads.kernels.dependence.guard import fit_guard, guarded
 
 
 def test_lead_by_hand():

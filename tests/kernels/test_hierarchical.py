@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.hierarchical import (
+from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     accuracy_posterior,

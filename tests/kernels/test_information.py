@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import mutual_info_score
 
-from twoheads.kernels import information
+from twoheads.kernels.scoring import information
 
 
 def _three_labels(n=200, seed=0):

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from strategies import problems
 from twoheads.kernels.answers import Answers, answer_log_likelihood, hard_counts, soft_counts
 from twoheads.kernels.blocks import one_hot
-from twoheads.kernels.confusion import log_table
+from twoheads.kernels.confusion.matrices import log_table
 from twoheads.kernels.posterior import joint_log_proba, responsibilities
 
 

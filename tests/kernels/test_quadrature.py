@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
 
 
 def _random_measure(seed, size=60):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from twoheads.kernels import scores
+from twoheads.kernels.scoring import scores
 from twoheads.kernels.simplex import FLOOR
 
 

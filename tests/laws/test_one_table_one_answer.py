@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import twoheads as th
 from twoheads import tables
-from twoheads.combination import labelled as labelled_module
+from twoheads.combination.items import open_items
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation import compare
 from twoheads.observations.labels import label_text
@@ -324,7 +324,7 @@ def test_everything_a_team_does_names_the_same_classes(case, one, other):
         fitted.save(folder / "team.json")
         compared(th.load(folder / "team.json"), X_used, case.names, expected)
 
-        seen = fitted._observations(X_used)
+        seen = fitted.observe(X_used)
         made = tables.verdicts(seen, fitted.predict_proba(seen), fitted.classes_).to_pylist()
         written = np.array([[row[f"p_{name}"] for name in case.names] for row in made])
         assert written == pytest.approx(expected, abs=1e-7)
@@ -377,34 +377,45 @@ def test_a_table_in_chunks_on_disk_gives_the_same_answer(case, way):
     X, y = reference(case)
     expected = team().fit(X, y).predict_proba(X)
     path = {"in_csv": "t.csv", "in_parquet": "t.parquet", "in_parquet_dictionaries": "d.parquet"}.get(way, "t.jsonl")
-    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory() as place:
         found = accepted(case, Path(place), [way])
         if not found:
             return  # refused, with one sentence
-        patch.setattr(labelled_module, "KEPT_NUMBERS", 10)
-        fitted = team().fit(tables.scan(Path(place) / way / path))
+        fitted = team().fit_items(open_items(tables.scan(Path(place) / way / path), max_numbers=10))
         compared(fitted, found[way][0], case.names, expected)
 
 
 @settings(max_examples=15)
 @given(cases())
-def test_arrays_with_names_and_several_models_give_the_same_answer(case):
-    one = Case(case.names, case.answers[:, :1].repeat(2, axis=1), case.truth, case.proba)
-    one.answers[:, 1] = -1
-    second = np.roll(case.proba, 1, axis=0)
+def test_several_models_give_the_same_answer_in_every_form(case):
+    human, rows = case.answers[:, 0], {"first": case.proba, "second": np.roll(case.proba, 1, axis=0)}
     safe = [f"c{at:02d}" for at in range(len(case.names))]
-    given_codes = {"first": case.proba, "second": second}
-    X = th.Observations.from_arrays(one.answers[:, 0], given_codes, classes=safe)
-    y = np.array(["" if code < 0 else safe[code] for code in case.truth])
-    expected = team().fit(X, y).predict_proba(X)
-    named = th.Observations.from_arrays(one.answers[:, 0], given_codes, classes=case.names)
+    X = th.Observations.from_arrays(human, rows, classes=safe)
+    expected = team().fit(X, np.array(["" if code < 0 else safe[code] for code in case.truth])).predict_proba(X)
     labels = np.array(case.labels(case.truth), dtype=object)
-    wide = {"human": case.labels(one.answers[:, 0])}
-    for model, rows in (("first", case.proba), ("second", second)):
-        wide |= {f"{model}.p_{name}": rows[:, at] for at, name in enumerate(case.names)}
-    frame = pd.DataFrame(wide)
-    fitted = team().fit(named, labels)
-    compared(fitted, named, case.names, expected)
+    with tempfile.TemporaryDirectory() as place:
+        forms = several_models(case, human, rows, Path(place))
+    fitted = [team().fit(form, labels) for form in forms]
+    for at, one in enumerate(fitted):
+        compared(one, forms[at], case.names, expected)
+        compared(one, forms[at - 1], case.names, expected)
+
+
+def several_models(case, human, rows, folder):
+    """Two models' rows as arrays, a frame, a Parquet file, and a row per item and model in memory and on disk."""
+    forms = [th.Observations.from_arrays(human, rows, classes=case.names, items=case.items)]
+    wide = {"item": case.items, "human": pa.array(case.labels(human), pa.string())}
+    long = {"item": case.items * 2, "model": np.repeat(list(rows), len(case.items))}
+    for at, name in enumerate(case.names):
+        wide |= {f"{model}.p_{name}": proba[:, at] for model, proba in rows.items()}
+        long[f"p_{name}"] = np.concatenate([proba[:, at] for proba in rows.values()])
+    asked = np.flatnonzero(human >= 0)
+    answers = {"item": [f"i{row}" for row in asked], "annotator": "human", "answer": case.labels(human[asked])}
+    forms.append(th.Observations.from_answers(pd.DataFrame(answers), pd.DataFrame(long)))
+    pq.write_table(pa.table(long), folder / "long.parquet")
+    pd.DataFrame(answers).to_json(folder / "answers.jsonl", orient="records", lines=True)
+    forms.append(tables.scan(answers=folder / "answers.jsonl", model=folder / "long.parquet").read()[0])
     if not any(".p_" in name for name in case.names):  # that is how a model's name ends
-        compared(fitted, frame, case.names, expected)
-        compared(team().fit(frame, labels), named, case.names, expected)
+        pq.write_table(pa.table(wide), folder / "wide.parquet")
+        forms += [pa.table(wide), tables.scan(folder / "wide.parquet").read()[0]]
+    return forms

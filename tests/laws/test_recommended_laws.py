@@ -37,9 +37,9 @@ def test_weight_two_is_the_item_twice(problem, share):
     weighted = recommended().fit(problem.X, truth, sample_weight=problem.weight)
     repeated = recommended().fit(np.repeat(problem.X, problem.weight, axis=0), np.repeat(truth, problem.weight))
     np.testing.assert_allclose(weighted.predict_proba(problem.X), repeated.predict_proba(problem.X), **CLOSE)
-    if weighted.record_ is not None:
-        assert weighted.record_.errors == repeated.record_.errors
-        np.testing.assert_allclose(weighted.record_.log_loss, repeated.record_.log_loss, **CLOSE)
+    if weighted.holdout_ is not None:
+        assert weighted.holdout_.errors == repeated.holdout_.errors
+        np.testing.assert_allclose(weighted.holdout_.log_loss, repeated.holdout_.log_loss, **CLOSE)
 
 
 @settings(max_examples=15)
@@ -73,7 +73,7 @@ def test_the_guard_moves_nothing_but_the_two_classes_in_dispute(problem, share):
     after = team.set_params(guard=True).predict_proba(problem.X)
     changed = ~np.isclose(before, after, rtol=1e-9, atol=1e-15)
     assert set(changed.sum(axis=1)) <= {0, 1, 2}
-    guard = team.record_.guard()
+    guard = team.holdout_.guard()
     partner = problem.human if guard.human_leads else problem.model.argmax(axis=1)
     moved = changed.any(axis=1)
     assert (partner[moved] >= 0).all()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twoheads import evaluation
-from twoheads.kernels import information, scores
+from twoheads.kernels.scoring import information, scores
 
 METRICS = (
     evaluation.error_rate,
@@ -190,7 +190,7 @@ def test_theorem_1_is_an_equality_for_two_classes_but_for_ties(team):
 def test_theorem_1_holds_for_two_models(team):
     proba, phi, human, y = team
     other = (phi.T / phi.T.sum(axis=1, keepdims=True))[human]
-    check = evaluation.check_two_model_accuracy_bound(proba, other, y, classes=np.arange(len(phi)))
+    check = evaluation.check_product_bound(proba, other, y, classes=np.arange(len(phi)))
     assert check.bound <= check.accuracy
     assert check.holds
 
@@ -199,7 +199,7 @@ def test_theorem_1_holds_for_two_models(team):
 def test_theorem_1_holds_for_two_labels(team):
     proba, phi, human, y = team
     model = proba.argmax(axis=1)
-    check = evaluation.check_two_label_accuracy_bound(phi, human, phi, model, y, classes=np.arange(len(phi)))
+    check = evaluation.check_product_bound(phi[human], phi.T[model], y, classes=np.arange(len(phi)))
     assert check.bound <= check.accuracy
     assert check.holds
 

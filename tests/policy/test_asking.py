@@ -46,7 +46,7 @@ def one_by_one(team, X, row, person):
     had = had[had >= 0]
     belief = base
     if not len(had):
-        calibrated = team._tempered(team._block(item, slice(0, 1)))[:, 0]
+        calibrated = team.rule().calibrated_log_proba(team.block(item, slice(0, 1)))[:, 0]
         belief = softmax(calibrated * np.exp(-team.answer_log_temperature_))
     gain = 0.0
     names = [*X.annotators, "somebody new"]

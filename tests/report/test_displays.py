@@ -56,7 +56,7 @@ def test_reliability(fitted, ax):
 
 def test_confusion(fitted, ax):
     ConfusionDisplay.from_estimator(fitted[0]).plot(ax)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("the human says", "the truth")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("answer", "truth")
     counted = ConfusionDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"])
     np.testing.assert_array_equal(counted.human_given_true, [[0.5, 0.0], [0.5, 1.0]])
     text = {(t.get_position(), t.get_text()) for t in counted.plot().ax_.texts}

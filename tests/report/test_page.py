@@ -10,7 +10,7 @@ from benchmarks.simulation import simulate_crowd
 
 import twoheads as th
 from report.made import EVIL, problem
-from twoheads.errors import MissingExtra
+from twoheads.errors import CannotWrite, MissingExtra
 from twoheads.report import page, summary, write_report
 from twoheads.report.page import SECTIONS
 
@@ -142,6 +142,17 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         write_report(target, team, X, y, n_bootstrap=20)
     assert target.read_text(encoding="utf-8") == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_into_a_missing_folder_names_the_folder(tmp_path):
+    X, y = problem(30, ["a", "b"])
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    target = tmp_path / "no" / "report.html"
+    with pytest.raises(CannotWrite) as refused:
+        write_report(target, team, X, y, n_bootstrap=20)
+    assert str(refused.value) == (
+        f"{target} cannot be written: the folder '{tmp_path}/no' does not exist. Make it first, or write elsewhere."
+    )
 
 
 def test_a_missing_package_says_what_to_install(monkeypatch):

@@ -77,7 +77,7 @@ def test_confusion_counts_and_intervals(judged):
     assert wrong[classes.index(first["said"]), classes.index(first["truth"])] == wrong.max()
     assert found["confusion"]["estimated"] == "no"
     assert found["confusion"]["words"].endswith(
-        "All this is counted on the items the team was fitted on, not on those it is judged on here."
+        "All counts are of the items the team was fitted on, not those it is evaluated on here."
     )
 
 
@@ -155,7 +155,7 @@ def test_without_truth_it_says_so():
     assert found["exchange"]["words"] == "This needs items of known truth, and there are none here."
     assert found["comparison"]["without_truth"]["agreement"]["value"] > 0.5
     assert found["confusion"]["estimated"] == "wholly"
-    assert found["confusion"]["words"].startswith("No truth was known: the counts here are the team's own estimates.")
+    assert found["confusion"]["words"].startswith("No truth was known: the counts are the team's own estimates.")
 
 
 def test_truth_for_a_single_item():
@@ -164,8 +164,8 @@ def test_truth_for_a_single_item():
     team = th.ProbabilityLabelCombiner().fit(X, single)
     found = summary(team, X, single, fitted_on_same=True, n_bootstrap=50)
     assert found["headline"] == (
-        "The truth is known for 1 of 50 items, which the team has learnt: nobody's error can be measured yet. "
-        "Say the truth of more items, or judge the team on others."
+        "The truth is known for 1 of 50 items, which the team was fitted on: no error can be measured. "
+        "Label more items, or evaluate the team on others."
     )
     judged = summary(team, X, single, n_bootstrap=50)
     assert judged["comparison"]["n_items"] == 1
@@ -212,7 +212,7 @@ def test_several_people():
     assert found["accuracy_bound"]["words"] == (
         "The theorem is about one person and one model; here are several people."
     )
-    assert found["confusion"]["words"].startswith("The 3 people, taken together, name")
+    assert found["confusion"]["words"].startswith("The 3 people together are most accurate on")
     for entry in found["items"]["least_sure"]:
         row = X.iloc[60 + entry["row"]]
         said = [row[f"human_p{person}"] for person in range(3) if isinstance(row[f"human_p{person}"], str)]
@@ -237,7 +237,9 @@ def test_partners_who_err_together_are_told():
     found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, n_bootstrap=50)
     assert found["independence"]["p_value"] < 0.01
     assert found["independence"]["both_wrong"] == np.mean(wrong)
-    assert found["independence"]["words"].startswith("Human and model tend to err on the same items (p = 0.002)")
+    assert found["independence"]["words"].startswith(
+        "Human and model err on the same items more often than by chance (p = 0.002)"
+    )
     apart = [np.mean(wrong[y == k]) ** 2 * np.mean(y == k) for k in (0, 1)]
     assert found["independence"]["both_wrong_if_independent"] == pytest.approx(sum(apart))
 
@@ -252,7 +254,7 @@ def test_partners_who_never_err_together_are_not_told_to_do_so():
     assert found["p_value"] < 0.01
     assert found["both_wrong"] == 0
     assert found["words"].startswith(
-        "What human and model answer is related beyond the truth (p = 0.002), but they do not err on the same items"
+        "Human and model are dependent given the truth (p = 0.002), but do not err on the same items more"
     )
 
 

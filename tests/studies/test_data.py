@@ -58,7 +58,7 @@ def test_a_blank_answer_is_left_out(tmp_path):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(InvalidObservations, match=r"data must be a folder that is there; '.*nowhere' is not\."):
+    with pytest.raises(InvalidObservations, match=r"data must be an existing folder; '.*nowhere' is not\."):
         read_data(tmp_path / "nowhere")
 
 
@@ -73,12 +73,12 @@ def test_a_folder_without_public_files(tmp_path):
         (
             20,
             0,
-            r"cifar10h\.csv has truth that cannot be: row 4 has 0\.? \(1 of 120 rows are off\).*the truth \(1 to 10\)",
+            r"cifar10h\.csv has invalid truth: row 4 has 0\.? \(1 of 120 rows are off\).*the truth \(1 to 10\)",
         ),
-        (2, -1, r"has votes that cannot be: row 4 has \[.*-1"),
-        (2, 0.5, r"has votes that cannot be: row 4"),
-        (12, 2.0, r"has probabilities that cannot be: row 4"),
-        (12, np.nan, r"has probabilities that cannot be: row 4"),
+        (2, -1, r"has invalid votes: row 4 has \[.*-1"),
+        (2, 0.5, r"has invalid votes: row 4"),
+        (12, 2.0, r"has invalid probabilities: row 4"),
+        (12, np.nan, r"has invalid probabilities: row 4"),
     ],
 )
 def test_a_number_that_cannot_be(cifar_folder, column, value, message):

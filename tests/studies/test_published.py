@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from twoheads.studies.published import TABLES, Cell, Comparison, Key, agreements, published_cells, with_published
+from twoheads.studies.catalogue import CATALOGUE
+from twoheads.studies.published import Cell, Comparison, Key, agreements, published_cells, with_published
 from twoheads.studies.rows import Row
 
 
@@ -29,7 +30,9 @@ def test_every_table_has_all_its_cells():
 
 def test_no_cell_stands_twice_and_every_table_is_used():
     assert max(Counter((cell.table, cell.key) for cell in published_cells()).values()) == 1
-    assert {cell.table for cell in published_cells()} == {table for tables in TABLES.values() for table in tables}
+    assert {cell.table for cell in published_cells()} == {
+        table for study in CATALOGUE.values() for table in study.published
+    }
 
 
 def test_the_table_of_the_main_paper_is_part_of_that_of_the_appendix():
@@ -89,7 +92,7 @@ def test_agreement_is_to_the_digits_that_were_printed():
 
 
 def test_the_text_says_how_many_agree_and_by_how_much_the_others_are_off():
-    found = agreements("error-rates", [_row(4.7, 0.30), _row(0.0, behaviour="correct")])[0]
+    found = agreements(CATALOGUE["error-rates"].published, [_row(4.7, 0.30), _row(0.0, behaviour="correct")])[0]
     assert found.lines() == [
         "Error rates on CIFAR-10H: 0 of 1 cells agree within rounding (27 more have no data here).",
         "  ResNet-110 Human error: 4.70 ± 0.30, published 4.62 ± 0.33 (off by +0.08, -0.03)",
@@ -97,6 +100,6 @@ def test_the_text_says_how_many_agree_and_by_how_much_the_others_are_off():
 
 
 def test_published_numbers_stand_beside_ours():
-    rows = with_published("error-rates", [_row(4.7), _row(4.7, behaviour="correct")])
+    rows = with_published(CATALOGUE["error-rates"].published, [_row(4.7), _row(4.7, behaviour="correct")])
     assert [(row.published_mean, row.published_sd) for row in rows] == [("4.62", "0.33")] * 2
-    assert with_published("learning-curves", [_row(4.7)])[0].published_mean == ""
+    assert with_published(CATALOGUE["learning-curves"].published, [_row(4.7)])[0].published_mean == ""

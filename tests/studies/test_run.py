@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from studies.small_files import read_table, write_cifar10h, write_imagenet16h
 from twoheads import studies
-from twoheads.errors import InvalidObservations, InvalidParameter, MissingExtra, TwoheadsError
+from twoheads.errors import CannotWrite, InvalidObservations, InvalidParameter, MissingExtra, TwoheadsError
+from twoheads.studies.catalogue import CATALOGUE
 
 COLUMNS = [
     "dataset",
@@ -196,6 +198,13 @@ def test_a_folder_that_cannot_be_made(cifar_folder, tmp_path):
         studies.run("error-rates", cifar_folder, tmp_path / "file", seeds=1, jobs=1)
 
 
+def test_every_study_has_a_title_and_a_heading_in_the_documentation():
+    text = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
+    for name, study in CATALOGUE.items():
+        assert study.title
+        assert f"| `{name}` |" in text
+
+
 def test_ctrl_c_leaves_finished_studies_and_nothing_else(cifar_folder, tmp_path):
     pytest.importorskip("matplotlib")
 
@@ -209,13 +218,11 @@ def test_ctrl_c_leaves_finished_studies_and_nothing_else(cifar_folder, tmp_path)
 
 
 def test_a_file_that_cannot_be_written_leaves_none(cifar_folder, tmp_path, monkeypatch):
-    from twoheads.studies import files
-
-    def fail(self, content):
+    def fail(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.Path, "write_bytes", fail)
-    with pytest.raises(InvalidParameter, match=r"error_rates\.csv cannot be written \(No space left on device\)"):
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(CannotWrite, match=r"error_rates\.csv cannot be written: the disk is full"):
         studies.run("error-rates", cifar_folder, tmp_path / "out", seeds=1, jobs=1)
     assert os.listdir(tmp_path / "out") == []
 

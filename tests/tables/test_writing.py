@@ -160,10 +160,10 @@ def test_places_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file").write_text("")
     assert message("no/t.csv") == (
-        f"no/t.csv cannot be written: the folder '{tmp_path}/no' is not there. Make it first, or write elsewhere."
+        f"no/t.csv cannot be written: the folder '{tmp_path}/no' does not exist. Make it first, or write elsewhere."
     )
     assert message("folder.csv") == "folder.csv cannot be written: a folder has that name. Name a file."
-    assert message("file/t.csv") == f"file/t.csv cannot be written: '{tmp_path}/file' is no folder. Write elsewhere."
+    assert message("file/t.csv") == f"file/t.csv cannot be written: '{tmp_path}/file' is not a folder. Write elsewhere."
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become someone who may not")
@@ -178,7 +178,7 @@ def test_a_folder_that_may_not_be_written_in(tmp_path, monkeypatch):
     finally:
         os.seteuid(0)
     assert text == (
-        f"t.csv cannot be written: this user may not write in '{tmp_path}'. Write elsewhere, or change its permissions."
+        f"t.csv cannot be written: permission denied in '{tmp_path}'. Change its permissions, or use another folder."
     )
 
 

@@ -1,4 +1,4 @@
-"""What every calibrator is: a map from a model's probabilities to calibrated ones, learnt from soft targets."""
+"""Base class of calibrators: maps from a model's probabilities to calibrated ones, learnt from soft targets."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.engines.local import block_slices, map_blocks, mapped
+from twoheads.engines.blocks import block_slices, map_blocks, transform_blocks
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.priors import CALIBRATED_MEAN, CALIBRATED_SD, LOG_TEMPERATURE_MEAN
+from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations import as_model, as_targets, as_weight
+from twoheads.tables.scanned import read_if_scanned
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A map from a model's probabilities to calibrated ones.
 
     A calibrator is a scikit-learn classifier of its own whose ``X`` are the model's probabilities, (n_items,
-    n_classes). A new one writes two methods: ``fit_blocks`` learns from blocks whose target is hard or soft, so that
-    the same code
-    serves inside EM; ``calibrate`` maps log-probabilities to calibrated log-probabilities.
+    n_classes). A new one implements two methods: ``fit_blocks`` learns from blocks with hard or soft targets, so that
+    the same code serves inside EM; ``calibrate`` maps log-probabilities to calibrated log-probabilities. The other
+    methods have defaults. `twoheads.testing.check_calibrator` tests the whole contract.
     """
 
     model_scale: str
@@ -43,23 +46,33 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
 
     def unnormalised(self, log_proba: Floats) -> Floats:
-        """What `calibrate` gives, up to a constant per item: enough where more is added before it is normalised."""
+        """`calibrate` up to a constant per item; enough where more is added before normalising."""
         return self.calibrate(log_proba)
 
     def log_prior(self) -> float:
-        """Log-density of the fitted parameters under their prior, up to a constant: 0 where there is none."""
+        """Log-density of the fitted parameters under their prior, up to a constant; 0 without a prior."""
         return 0.0
 
-    #: Whether `em_sums` and `em_step` can stand for a fit inside EM; else EM calls `fit_blocks` with soft targets.
-    learns_from_sums: bool = False
-
     def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Set the parameters to what is believed before any truth is known: that the model is calibrated as it is."""
-        soft = mapped(lambda block: replace(block, true_label=None, target=np.exp(block.log_proba)), blocks)
+        """Set the parameters to the prior belief: the model is calibrated as it is."""
+        soft = transform_blocks(lambda block: replace(block, true_label=None, target=np.exp(block.log_proba)), blocks)
         return self.fit_blocks(soft, n_classes)
 
+    def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:
+        """Fit from the log-likelihood at fixed temperatures, summed over all items; False where that is not enough.
+
+        values   (n_nodes,) from `log_likelihood_at_nodes`
+        sampled  whether only a sample of the items is left to fit on otherwise
+        """
+        return False
+
+    # Inside EM
+
+    #: Whether `em_sums` and `em_step` replace a fit inside EM; else EM calls `fit_blocks` with soft targets.
+    has_em_step: bool = False
+
     def em_sums(self, log_proba: Floats, calibrated: Floats, responsibility: Floats) -> tuple[float, ...]:
-        """Numbers, to be summed over items, from which `em_step` betters the parameters.
+        """Numbers, to be summed over items, from which `em_step` improves the parameters.
 
         log_proba       (n_classes, n_items)
         calibrated      (n_classes, n_items), what `calibrate` makes of it
@@ -67,39 +80,75 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         return ()
 
-    def em_step(self, sums: tuple[float, ...]) -> None:
-        """Better the parameters from the sums over all items."""
+    def em_step(self, sums: tuple[float, ...]) -> Self:
+        """Improve the parameters, from the sums over all items."""
+        return self
 
     def step_back(self, earlier: Calibrator) -> bool:
-        """Go half the way back to an earlier estimate after too long a step; False where there is no way back."""
+        """Go half the way back to an earlier estimate after too long a step; False where that changes nothing."""
         return False
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from probabilities ``X`` (n_items, n_classes) and labels ``y``, or soft labels of the same shape."""
-        seen = as_model(X, y=y, model_scale=self.model_scale)
-        true_label, target = as_targets(y, seen)
-        weight = as_weight(sample_weight, len(seen))
-        slices = block_slices(len(seen), seen.n_classes)
+    # What the correction for dependence asks of a calibrator. It has a temperature of its own, tau.
+
+    def dependence_input(self, log_proba: Floats) -> Floats:
+        """The model's log-probabilities before tau is applied: calibrated, unless tau is the calibration itself."""
+        return np.maximum(self.calibrate(log_proba), LOG_FLOOR)
+
+    def log_temperature_prior(self) -> tuple[float, float]:
+        """Location and scale of the prior of tau."""
+        return CALIBRATED_MEAN, CALIBRATED_SD
+
+    def log_temperature_after_em(self) -> float:
+        """Location of tau's prior once EM has fitted this calibrator."""
+        return CALIBRATED_MEAN
+
+    def search_prior(self) -> tuple[float, float]:
+        """Normal prior of log T around whose posterior mode a likelihood of T is computed most precisely."""
+        return LOG_TEMPERATURE_MEAN, np.inf
+
+    def hold(self, log_temperature: float) -> Self:
+        """Fix the temperature at a value estimated elsewhere, with no uncertainty; nothing where there is none."""
+        return self
+
+    def slope(self) -> float:
+        """Factor on the model's log-odds, where the calibration is such a factor; else 1."""
+        return 1.0
+
+    def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None] | None:
+        """The temperature and its credible interval, where there are such; None for other calibrations."""
+        return None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from probabilities ``X`` (n_items, n_classes) and labels ``y``, or soft labels of the same shape.
+
+        A scanned table holds its labels itself.
+        """
+        X, y = read_if_scanned(X, y)
+        model = as_model(X, y=y, model_scale=self.model_scale)
+        true_label, target = as_targets(y, model)
+        weight = as_weight(sample_weight, len(model))
+        slices = block_slices(len(model), model.n_classes)
         blocks = list(
-            map_blocks(lambda rows: seen.block(rows, true_label=true_label, target=target, weight=weight), slices)
+            map_blocks(lambda rows: model.block(rows, true_label=true_label, target=target, weight=weight), slices)
         )
-        self.classes_ = seen.classes
-        self.n_features_in_ = seen.n_classes
+        self.classes_ = model.classes
+        self.n_features_in_ = model.n_classes
         self.__dict__.pop("feature_names_in_", None)
-        if seen.columns is not None:
-            self.feature_names_in_ = np.array(seen.columns[-seen.n_classes :], dtype=object)
-        return self.fit_blocks(blocks, seen.n_classes)
+        if model.columns is not None:
+            self.feature_names_in_ = np.array(model.columns[-model.n_classes :], dtype=object)
+        return self.fit_blocks(blocks, model.n_classes)
 
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, (n_items, n_classes)."""
         check_is_fitted(self)
-        seen = as_model(X, classes=self.classes_, model_scale=self.model_scale)
-        out = np.empty((len(seen), seen.n_classes))
+        X, _ = read_if_scanned(X, truth=False)
+        model = as_model(X, classes=self.classes_, model_scale=self.model_scale)
+        out = np.empty((len(model), model.n_classes))
 
         def write(rows: slice) -> None:
-            out[rows] = np.exp(self.calibrate(seen.block(rows).log_proba)).T
+            out[rows] = np.exp(self.calibrate(model.block(rows).log_proba)).T
 
-        for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
+        for _ in map_blocks(write, block_slices(len(model), model.n_classes)):
             pass
         return out
 

@@ -8,12 +8,12 @@ from typing import Self
 import numpy as np
 from scipy.optimize import brentq
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.ensemble import best_weights, ensemble_products, log_ensemble, tempered_squared_error
+from twoheads.kernels.calibration.ensemble import best_weights, ensemble_products, log_ensemble, tempered_squared_error
+from twoheads.storage.artifact import register
 
 #: log T from 0.05 to 5, and 0 among them.
 _GRID = np.log(np.concatenate([np.geomspace(0.05, 1.0, 4), np.geomspace(1.0, 5.0, 4)[1:]]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.storage.artifact import register
 
 
 @register

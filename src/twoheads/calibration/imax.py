@@ -9,14 +9,14 @@ from typing import Self
 import numpy as np
 from scipy.special import expit
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import map_blocks, sum_blocks
+from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.imax import bin_counts, bin_of, information_bins, log_odds
+from twoheads.kernels.calibration.imax import bin_counts, bin_of, information_bins, log_odds
 from twoheads.kernels.simplex import normalise_log
+from twoheads.storage.artifact import register
 
 
 @register

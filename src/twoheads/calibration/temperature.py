@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import islice
 from typing import Self
 
 import numpy as np
@@ -12,33 +10,27 @@ from scipy.interpolate import BSpline
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import map_blocks, n_items_of, sum_blocks
-from twoheads.engines.progress import listener
+from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
+from twoheads.engines.blocks import sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.quadrature import gauss_rule, normalised_weights, support
-from twoheads.kernels.temperature import (
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.calibration.tempering import (
     LOG_TEMPERATURE_BOUNDS,
     NODE_RANGE,
     between_nodes,
     in_log_temperature,
     mode_between_nodes,
     newton_step,
-    node_values,
     normal_log_density,
     temperature_slopes,
-    temperature_sums,
     temperature_values,
     tempered,
-    with_derivatives,
 )
-
-_SAMPLE = 163_840  # probabilities from which a guess on a large table is made, of
-_FEWEST = 1500  # items at the least
-_STEP_TOLERANCE = 1e-5  # what is left after such a step is less than its square
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
+from twoheads.kernels.priors import HELD_SD, LOG_TEMPERATURE_MEAN, LOG_TEMPERATURE_SD
+from twoheads.storage.artifact import register
 
 
 @register
@@ -79,8 +71,8 @@ class TemperatureScaling(Calibrator):
     def __init__(
         self,
         *,
-        log_temperature_mean: float = 0.5,
-        log_temperature_sd: float = 0.5,
+        log_temperature_mean: float = LOG_TEMPERATURE_MEAN,
+        log_temperature_sd: float = LOG_TEMPERATURE_SD,
         estimate: str = "mode",
         model_scale: str = "probability",
     ) -> None:
@@ -90,71 +82,35 @@ class TemperatureScaling(Calibrator):
         self.model_scale = model_scale
 
     def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Set the temperature to what the prior believes."""
+        """Set the temperature to the mean of its prior."""
         self._check()
         self._set(0.0 if self.estimate == "likelihood" else self.log_temperature_mean)
         return self
 
-    def hold(self, log_temperature: float) -> Self:
-        """Take a temperature that was learnt elsewhere; how surely is not told."""
-        self._set(log_temperature)
-        return self
-
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Learn from blocks: the log-likelihood at fixed temperatures tells all that is to be known."""
+        """Learn from blocks: the log-likelihood at fixed temperatures is a sufficient statistic."""
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
-        curve = between_nodes(self.log_likelihood_at_nodes(blocks, n_classes))
+        curve = between_nodes(log_likelihood_at_nodes(blocks, n_classes, self._prior()))
         return self._fit(curve, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
-    def log_likelihood_at_nodes(self, blocks: Sequence[Block], n_classes: int) -> Floats:
-        """Log-likelihood of the blocks' targets at fixed temperatures, up to a constant; it adds up over chunks.
-
-        On a large table it is a sample's, mended around the best temperature for all items, which Newton's method finds
-        in two passes, to have the slope and the curvature of all items there: a fifth of the cost.
-        """
-        n_items, size = n_items_of(blocks), max(_FEWEST, _SAMPLE // n_classes)
-        few = _sample(blocks, size) if n_items > 2 * size else blocks
-        values = np.asarray(n_items / n_items_of(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
-        return values if few is blocks else with_derivatives(values, *self._newton(blocks, between_nodes(values)))
-
-    def _newton(self, blocks: Sequence[Block], guess: BSpline) -> tuple[float, float, float]:
-        """Newton's method on the log posterior of log T, from the mode of a guess of its log-likelihood.
-
-        The guess also says how the curvature changes along a step, so that the first one is almost always enough
-        (Chebyshev's method). Returns where the last pass was made, a step too small to matter from the mode, and the
-        log-likelihood's slope and curvature there.
-        """
-        low, high = LOG_TEMPERATURE_BOUNDS
-        mean, sd = self._prior()
-        tau, third = mode_between_nodes(guess, mean, sd)[0], guess.derivative(3)
-        while True:
-            value, first, second = sum_blocks(partial(temperature_sums, log_temperature=tau), blocks)
-            listener().objective(value)
-            slope, bend = in_log_temperature(np.exp(-tau), first, second)
-            whole, curvature = slope - (tau - mean) / sd**2, bend - sd**-2.0
-            low, high = (tau, high) if whole > 0 else (low, tau)
-            step = newton_step(whole, curvature)
-            bent = 0.5 * float(third(tau)) * step / curvature if curvature < 0 else 0.0
-            ahead = tau + step * (1.0 - float(np.clip(bent, -0.5, 0.5)))
-            step = (ahead if low < ahead < high else (low + high) / 2) - tau
-            if abs(step) < _STEP_TOLERANCE or abs(whole) < 1e-13 * abs(value):
-                return tau, slope, bend
-            tau += step
+    def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:
+        """Fit from `log_likelihood_at_nodes`; False to average over T, where all items are at hand to do it exactly."""
+        if self.estimate == "mean" and not sampled:
+            return False
+        if self._is_held():
+            self.start([], 0)
+        else:
+            curve = between_nodes(values)
+            self._fit(curve, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
+        return True
 
     def _prior(self) -> tuple[float, float]:
-        """Mean and standard deviation of the prior of log T, the latter infinite where there is none."""
+        """Mean and standard deviation of the prior of log T, the latter infinite without a prior."""
         return self.log_temperature_mean, np.inf if self.estimate == "likelihood" else self.log_temperature_sd
 
-    def fit_values(self, values: Floats) -> Self:
-        """Learn from `log_likelihood_at_nodes`, added up over chunks of items."""
-        if self._is_held():
-            return self.start([], 0)
-        curve = between_nodes(values)
-        return self._fit(curve, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
-
     def _fit(self, curve: BSpline, beyond: Callable[[Floats], Floats]) -> Self:
-        """Learn from the log-likelihood between nodes; ``beyond`` gives it where a posterior reaches past them."""
+        """Learn from the log-likelihood between nodes; ``beyond`` computes it where a posterior reaches past them."""
         self._check()
         mean, sd = self._prior()
         mode, curvature = mode_between_nodes(curve, mean, sd)
@@ -184,6 +140,37 @@ class TemperatureScaling(Calibrator):
             return np.asarray(log_proba * np.exp(-self.log_temperature_))
         return self.calibrate(log_proba)
 
+    def dependence_input(self, log_proba: Floats) -> Floats:
+        """The log-probabilities as they are: tau is the temperature."""
+        return log_proba
+
+    def log_temperature_prior(self) -> tuple[float, float]:
+        """The prior of log T; its sd becomes the scale of a Student t."""
+        return self.log_temperature_mean, max(self.log_temperature_sd, HELD_SD)
+
+    def log_temperature_after_em(self) -> float:
+        """The fitted log T."""
+        return self.log_temperature_
+
+    def search_prior(self) -> tuple[float, float]:
+        """Its own prior, unless the temperature is held."""
+        return self._prior() if self.log_temperature_sd > 0 else super().search_prior()
+
+    def hold(self, log_temperature: float) -> Self:
+        """Fix the temperature at a value estimated elsewhere, with no uncertainty."""
+        self._set(log_temperature)
+        return self
+
+    def slope(self) -> float:
+        """1/T."""
+        return float(np.exp(-self.log_temperature_))
+
+    def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None]:
+        """T and its credible interval; no interval where EM has found it, which gives no uncertainty."""
+        if not self.log_temperature_sd_ > 0:
+            return self.temperature_, None, None
+        return self.temperature_, *self.temperature_interval(level)
+
     def temperature_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Credible interval of T, from the normal approximation to the posterior of log T."""
         check_is_fitted(self)
@@ -197,7 +184,7 @@ class TemperatureScaling(Calibrator):
         return normal_log_density(self.log_temperature_, self.log_temperature_mean, self.log_temperature_sd)[0]
 
     @property
-    def learns_from_sums(self) -> bool:  # type: ignore[override]
+    def has_em_step(self) -> bool:  # type: ignore[override]
         """Whether one Newton step per iteration of EM will do: not where the temperature is integrated out."""
         return self.estimate != "mean"
 
@@ -205,12 +192,13 @@ class TemperatureScaling(Calibrator):
         """Derivatives of the expected log-likelihood in 1/T."""
         return temperature_slopes(log_proba, calibrated, responsibility)
 
-    def em_step(self, sums: tuple[float, ...]) -> None:
+    def em_step(self, sums: tuple[float, ...]) -> Self:
         """One Newton step in log T."""
         if self._is_held():
-            return
+            return self
         _, first, second = self._with_prior(self.log_temperature_, 0.0, *sums)
         self._set(float(np.clip(self.log_temperature_ + newton_step(first, second), *LOG_TEMPERATURE_BOUNDS)))
+        return self
 
     def step_back(self, earlier: Calibrator) -> bool:
         """Go half the way back to an earlier log T, unless it is there already."""
@@ -257,19 +245,3 @@ class TemperatureScaling(Calibrator):
         n_nodes = 24 if self.log_temperature_sd_ > 0.2 else 12 if self.log_temperature_sd_ > 0.05 else 6
         wide = self.log_temperature_sd_ > 0.4  # no rule of few nodes is good enough
         self.nodes_, self.node_weights_ = (grid, weights) if wide else gauss_rule(grid, weights, n_nodes)
-
-
-def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
-    """About ``size`` items, evenly spaced over all blocks, in blocks as large as those."""
-    step = max(1, n_items_of(blocks) // size)
-
-    def every(block: Block) -> Block:
-        return Block(
-            np.ascontiguousarray(block.log_proba[:, ::step]),
-            true_label=None if block.true_label is None else block.true_label[::step],
-            target=None if block.target is None else np.ascontiguousarray(block.target[:, ::step]),
-            weight=None if block.weight is None else block.weight[::step],
-        )
-
-    few = map_blocks(every, blocks)
-    return [joined([first, *islice(few, step - 1)]) for first in few]

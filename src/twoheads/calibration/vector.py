@@ -7,14 +7,14 @@ from typing import Self
 
 import numpy as np
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.affine import diagonal_curvature, diagonal_loss, diagonal_map
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.convex import near_minimum
+from twoheads.kernels.calibration.affine import diagonal_curvature, diagonal_loss, diagonal_map
+from twoheads.kernels.numerics.newton import near_minimum
+from twoheads.storage.artifact import register
 
 
 @register

@@ -6,10 +6,12 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message and exit code 2, never a traceback."""
+    """Run the command line; a user's mistake gives one message and exit code 2, never a traceback."""
     try:
         from twoheads.cli.running import run
+        from twoheads.engines.memory import keep_freed_memory
 
+        keep_freed_memory()
         code = run(sys.argv[1:])
     except ImportError as error:
         missing = (error.name or "").split(".")[0]

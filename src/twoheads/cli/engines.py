@@ -2,104 +2,123 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 from twoheads import tables
-from twoheads.cli import say
-from twoheads.cli.judging import labelled_hashes, remembered
-from twoheads.combination.base import Combiner
-from twoheads.combination.labelled import is_small
+from twoheads.cli import console
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import alone
+from twoheads.engines.cluster import Cluster
 from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.evaluation.leakage import TrainingItems, training_items, training_items_of_blocks
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
-
-if TYPE_CHECKING:
-    from twoheads.engines.dask import Cluster
+from twoheads.storage.atomic import atomic_folder
 
 ENGINES = ("local", "dask")
 
 
-def engine_is_known(engine: str, scheduler: str | None) -> None:
-    """Refuse an engine that there is not, and a scheduler of none."""
+def check_engine(engine: str, scheduler: str | None) -> None:
+    """Refuse an unknown engine, and a scheduler without the engine dask."""
     if engine not in ENGINES:
         raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {engine!r}.")
     if scheduler is not None and engine != "dask":
-        raise InvalidParameter("--scheduler is the address of a Dask scheduler: say --engine dask too.")
+        raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 
 
-@contextmanager
-def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
-    """A cluster, with word of where it can be watched."""
-    from twoheads.engines.dask import Cluster
-
-    with Cluster(scheduler) as cluster:
-        say.words(f"The cluster can be watched at {cluster.dashboard}")
-        yield cluster
-
-
-def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> tuple[str, Any]:
-    """Fit a team; returns the table's fingerprint, and the hashes of its labelled items."""
-    with say.passes():
-        if not isinstance(team, ProbabilityLabelCombiner):
-            if engine == "dask":
-                raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
-        elif engine == "dask":
-            scanned.need_pieces()
-            with cluster_at(scheduler) as cluster:
-                team.fit(cluster.hold(scanned))
-            return remembered(scanned)
-        elif not is_small(scanned):
-            team.fit(scanned)
-            return remembered(scanned)
-        seen, y = scanned.read()
-        if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, seen) == MISSING).all():
+def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> TrainingItems:
+    """Fit a team, and note which items it was fitted on."""
+    if engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
+        raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
+    has_ids = scanned.item_name in scanned.columns
+    with console.passes():
+        if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):
+            _fit_in_passes(team, scanned, engine, scheduler)
+            return training_items_of_blocks(scanned.blocks(), has_ids=has_ids)
+        observations, y = scanned.read()
+        if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, observations) == MISSING).all():
             raise InvalidObservations(
-                f"--method {method} learns from items whose truth is known; it is known for none of "
-                f"{len(seen):,}. Say where it stands with --truth, or learn without it: --method P+L or recommended."
+                f"--method {method} needs items of known truth; none of {len(observations):,} has one. "
+                "Name the column of the truth with --truth, or fit without truth: --method P+L or recommended."
             )
-        team.fit(seen, y)
-    return tables.fingerprint(seen), labelled_hashes(scanned, seen, y)
+        team.fit(observations, y)
+    return training_items(observations, y, has_ids=has_ids)
 
 
-def combine_on_cluster(team: Any, scanned: tables.Table, output: Path, scheduler: str | None) -> int:
-    """Combine the pieces of a table where they are read, one Parquet file each; the folder appears when all are."""
+def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> int:
+    """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
+    # Counting the rows of a text file means reading it: done only for a bar that is shown.
+    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+        written = _write_verdicts(team, scanned, output or sys.stdout.buffer, advance=advance)
+    sys.stdout.flush()
+    return written
+
+
+def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, scheduler: str | None) -> int:
+    """Combine the pieces of a table where they are read, one Parquet file each, in a new folder."""
     if output.exists():
-        raise InvalidParameter(f"{output} is there already; --engine dask writes a new folder. Name another with -o.")
+        raise InvalidParameter(f"{output} exists already; --engine dask writes a new folder. Name another with -o.")
     if not output.parent.is_dir():
         raise InvalidParameter(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
     scanned.need_pieces()
     scanned.check_items()
-    with cluster_at(scheduler) as cluster:
+    with cluster_at(scheduler) as cluster, atomic_folder(output) as part:
         spans = cluster.spans(scanned)
-        part = Path(output.resolve()).with_name(f".{output.name[:100]}.{secrets.token_hex(6)}.part")
-        part.mkdir()
-        try:
-            files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
-            work = partial(_combine_span, team, scanned)
-            with say.progress("combining", scanned.n_rows) as done:
-                written = 0
-                for rows in cluster.results(cluster.submit(work, spans, files)):
-                    written += rows
-                    done(rows)
-            part.rename(output)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+        files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
+        written = 0
+        with console.progress("combining", scanned.n_rows) as advance:
+            for n_rows in cluster.results(cluster.submit(partial(_combine_span, team, scanned), spans, files)):
+                written += n_rows
+                advance(n_rows)
     return written
 
 
-def _combine_span(team: Any, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
-    blocks = (seen for seen, _ in scanned.blocks(truth=False, span=span))
-    item, kind = scanned.item_name, scanned.item_type
-    with alone():
-        made = (
-            tables.verdicts(seen, team.predict_proba(seen), team.classes_, item=item, item_type=kind) for seen in blocks
-        )
-        return tables.write(file, made)
+def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, engine: str, scheduler: str | None) -> None:
+    if engine == "local":
+        team.fit(scanned)
+        return
+    scanned.need_pieces()
+    with cluster_at(scheduler) as cluster:
+        team.fit(cluster.hold(scanned))
+
+
+@contextmanager
+def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
+    """Connect to a cluster, and print the address of its dashboard."""
+    from twoheads.engines.dask import DaskCluster
+
+    with DaskCluster(scheduler) as cluster:
+        console.message(f"The dashboard of the cluster: {cluster.dashboard}")
+        yield cluster
+
+
+def _combine_span(team: Combiner, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
+    return _write_verdicts(team, scanned, file, span=span)
+
+
+def _write_verdicts(
+    team: Combiner,
+    scanned: tables.Table,
+    output: str | Path | BinaryIO,
+    *,
+    span: tuple[int, int] | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> int:
+    """Combine a table, or a span of its pieces, block by block; returns the number of items."""
+
+    def batches() -> Iterator[Any]:
+        for observations, _ in scanned.blocks(truth=False, span=span):
+            proba = team.predict_proba(observations)
+            yield tables.verdicts(
+                observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type
+            )
+            if advance is not None:
+                advance(len(observations))
+
+    return tables.write(output, batches(), format=None if isinstance(output, str | Path) else "csv")

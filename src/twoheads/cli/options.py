@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-#: The options that say which columns of a table are read, and how, as `twoheads.tables.scan` calls them.
-READING = (
-    "truth",
-    "truth_column",
-    "item",
-    "human",
-    "annotator",
-    "model_columns",
-    "model_scale",
-    "normalise",
-    "unsure",
-)
+from twoheads.cli.table_options import TableOptions
 
-Table = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON lines; a folder or a pattern works too.")]
 Team = Annotated[Path, typer.Argument(help="The team: a file that 'twoheads fit' wrote.")]
-Answers = Annotated[
-    Path | None, typer.Option("--answers", help="A table of its own with the people's answers.", metavar="FILE")
-]
-Model = Annotated[
-    Path | None, typer.Option("--model", help="A table of its own with the model's rows.", metavar="FILE")
-]
-Truth = Annotated[
-    str | None,
-    typer.Option("--truth", help="The column of the truth, or a table of its own.", metavar="COLUMN|FILE"),
-]
-Item = Annotated[str | None, typer.Option("--item", help="The column of ids.", metavar="COLUMN")]
-Human = Annotated[
-    str | None, typer.Option("--human", help="The column(s) of people's answers, e.g. 'reader_*'.", metavar="COLUMN")
-]
-Annotator = Annotated[
-    str | None, typer.Option("--annotator", help="The column that names the person, in --answers.", metavar="COLUMN")
-]
-TruthColumn = Annotated[
-    str | None, typer.Option("--truth-column", help="The column of the truth, in a table of its own.", metavar="COLUMN")
-]
-Columns = Annotated[
-    str | None,
-    typer.Option("--model-columns", help="The model's columns, * for the class: 'score_*'.", metavar="PATTERN"),
-]
-Scale = Annotated[
-    str | None, typer.Option("--model-scale", help="What they hold: probability, log or logit.", metavar="SCALE")
-]
-Unsure = Annotated[
-    list[str] | None,
-    typer.Option("--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"),
-]
-Normalise = Annotated[
-    bool | None, typer.Option("--normalise", help="Divide the model's rows by their sums, as after rounding.")
-]
-Engine = Annotated[str, typer.Option("--engine", help="Where it is computed: local or dask.")]
+Engine = Annotated[str, typer.Option("--engine", help="Where to compute: local or dask.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -64,4 +21,78 @@ Scheduler = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of what is drawn at random: bootstrap and folds.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and of the folds.")]
+
+
+def _column(option: str, text: str, metavar: str = "COLUMN") -> Any:
+    return Annotated[str | None, typer.Option(option, help=text, metavar=metavar)]
+
+
+#: The files of a table.
+FILES: dict[str, Any] = {
+    "table": Annotated[
+        Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON lines; a folder or a pattern works too.")
+    ],
+    "answers": Annotated[
+        Path | None, typer.Option("--answers", help="A separate table of the people's answers.", metavar="FILE")
+    ],
+    "model": Annotated[
+        Path | None, typer.Option("--model", help="A separate table of the model's predictions.", metavar="FILE")
+    ],
+}
+#: The options that name the columns of truth, and those of everything else; names as in `twoheads.tables.scan`.
+TRUTH: dict[str, Any] = {
+    "truth": _column("--truth", "The column of the truth, or a separate table of it.", "COLUMN|FILE"),
+    "truth_column": _column("--truth-column", "The column of the truth in its separate table."),
+}
+COLUMNS: dict[str, Any] = {
+    "item": _column("--item", "The column of ids."),
+    "human": _column("--human", "The column(s) of people's answers, e.g. 'reader_*'."),
+    "annotator": _column("--annotator", "The column that names the person, in --answers."),
+    "model_columns": _column("--model-columns", "The model's columns, * for the class: 'score_*'.", "PATTERN"),
+    "model_scale": _column("--model-scale", "What they hold: probability, log or logit.", "SCALE"),
+    "unsure": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"
+        ),
+    ],
+    "normalise": Annotated[
+        bool | None, typer.Option("--normalise", help="Divide the model's rows by their sums, as after rounding.")
+    ],
+}
+
+
+def reads_table(*, truth: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a table; it receives them as one `TableOptions`, its parameter ``data``."""
+    shared = FILES | (TRUTH if truth else {}) | COLUMNS
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_table(**values: Any) -> None:
+            files = {name: values.pop(name) for name in FILES}
+            named = {name: values.pop(name) for name in shared if name not in FILES}
+            columns = {name: value for name, value in named.items() if value not in (None, [], ())}
+            command(**values, data=TableOptions(**files, columns=columns))
+
+        # Typer reads the options from the signature.
+        signature = _with_parameters(inspect.signature(command, eval_str=True), "data", shared)
+        with_table.__signature__ = signature  # type: ignore[attr-defined]
+        with_table.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
+        return with_table
+
+    return decorate
+
+
+def _with_parameters(signature: inspect.Signature, place: str, options: dict[str, Any]) -> inspect.Signature:
+    """Put parameters by name, None by default, in place of one."""
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        if name != place:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        parameters += [
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for option, annotation in options.items()
+        ]
+    return signature.replace(parameters=parameters)

@@ -1,64 +1,69 @@
-"""What ``evaluate`` prints: a headline, and a table of human, model and combination."""
+"""The output of ``evaluate``: a headline, and a table of human, model and combination."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from twoheads.cli import say
+from twoheads.cli import console
 
-_COLUMNS = {
-    "error": ("error", 100, 1),
-    "log_loss": ("log loss", 1, 3),
-    "expected_calibration_error": ("ECE", 100, 1),
-    "classwise_calibration_error": ("cwECE", 100, 2),
-    "brier_score": ("Brier", 1, 3),
-}
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 
 def print_comparison(found: dict[str, Any]) -> None:
-    """The headline, the scores with their 95 % intervals, and the notes of a comparison."""
+    """Print the headline, the scores with their 95 % intervals, and the notes of a comparison."""
     from twoheads.evaluation.headline import NAME, name_of
+    from twoheads.evaluation.registry import METRICS
 
-    say.line(found["headline"])
-    say.line()
-    header = ["", *(name + (" %" if scale == 100 else "") for name, scale, _ in _COLUMNS.values())]
+    console.line(found["headline"])
+    console.line()
+    header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in METRICS)]
     rows = [
         [
             name_of(member, crowd=bool(found.get("crowd"))),
-            *(_score(found[member].get(key), scale, digits) for key, (_, scale, digits) in _COLUMNS.items()),
+            *(_score(found[member].get(metric.name), metric.text) for metric in METRICS),
         ]
         for member in NAME
         if found.get(member)
     ]
-    say.table(header, rows)
+    console.table(header, rows)
     if "people" in found:
         print_people(found["people"])
     for note in found["notes"]:
-        say.words(note)
+        console.message(note)
+
+
+def print_without_truth(found: dict[str, Any]) -> None:
+    """Print what is known without truth."""
+    console.line(found["headline"])
+    if "people" in found:
+        print_people(found["people"])
+    for note in found["notes"]:
+        console.line(note)
 
 
 def print_people(people: dict[str, Any]) -> None:
-    """What was learnt of each person at fit, those with most answers first."""
-    say.line()
+    """Print the statistics of each person, those with most answers first."""
+    console.line()
     header = ["person", "answers", f"right % [{100 * people['level']:.0f} %]", "agreement %", "bits per answer"]
     rows = [
         [
             person["annotator"],
             f"{person['answers']:,.0f}",
-            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, 100, 0),
+            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, lambda share: f"{100 * share:.0f}"),
             "–" if person["agreement"] is None else f"{100 * person['agreement']:.0f}",
             f"{person['bits']:.2f}",
         ]
         for person in people["people"]
     ]
-    say.table(header, rows)
+    console.table(header, rows)
     if people["n_more"]:
-        say.words(f"These {len(rows)} people gave most answers; {people['n_more']:,} more are not shown.")
+        console.message(f"The {len(rows)} people with most answers; {people['n_more']:,} more are not shown.")
 
 
-def _score(score: dict[str, float | None] | None, scale: float, digits: int) -> str:
+def _score(score: dict[str, float | None] | None, text: Callable[[float], str]) -> str:
+    """A value with its interval, "8.1 [6.5, 9.7]"; a dash if there is none."""
     if score is None or score["value"] is None:
         return "–"
-    shown = [f"{scale * value:.{digits}f}" for key in ("value", "low", "high") if (value := score[key]) is not None]
+    shown = [text(value) for key in ("value", "low", "high") if (value := score[key]) is not None]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else shown[0]

@@ -1,4 +1,4 @@
-"""Running a command: its exit code, and one message for whatever goes wrong."""
+"""Run a command: its exit code, and one message for whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import typer
 
-from twoheads.cli import say
+from twoheads.cli import console
 from twoheads.cli.app import app
-from twoheads.cli.outputs import of_the_system
+from twoheads.cli.exit_codes import INTERRUPTED, MISTAKE, OUTPUT_CLOSED
+from twoheads.cli.outputs import system_error
 from twoheads.errors import TwoheadsError
 
-INTERRUPTED = 130
 #: What typer raises for a command line it cannot read; the class is that of the click it brings along.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
@@ -21,21 +21,22 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 def run(arguments: list[str]) -> int:
     """Run a command; exit code 0, 2 for a user's mistake with one message, 130 when interrupted."""
     try:
-        code = app(arguments, standalone_mode=False)  # None, or the code that a command or an interruption exits with
+        # None, or the code that a command or an interruption exits with; the demo runs commands by `run`.
+        code = app(arguments, standalone_mode=False, obj=run)
     except _UsageError as error:
         error.show()
-        return 2
+        return MISTAKE
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except TwoheadsError as error:
-        say.words(f"Error: {error}")
-        return 2
-    except BrokenPipeError:  # whoever read our output has seen enough
+        console.message(f"Error: {error}")
+        return MISTAKE
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return OUTPUT_CLOSED
     except OSError as error:
-        say.words(f"Error: {of_the_system(error)}")
-        return 2
+        console.message(f"Error: {system_error(error)}")
+        return MISTAKE
     if code == INTERRUPTED:
-        say.words("Interrupted; nothing was left half-written.")
+        console.message("Interrupted; no partial file was left.")
     return int(code or 0)

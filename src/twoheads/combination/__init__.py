@@ -1,22 +1,22 @@
-"""Who is combined, and how: the estimators."""
+"""The estimators that combine people's labels with models' probabilities."""
 
-from twoheads.artifact import load
-from twoheads.combination.dependence import Dependence
-from twoheads.combination.explanation import Explanation
+from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.label_label import LabelLabelCombiner
 from twoheads.combination.logistic import LogisticCombiner
+from twoheads.combination.paper_methods import paper_2021
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.recommendation import recommended
-from twoheads.combination.record import Record
-from twoheads.combination.released import paper_2021
+from twoheads.dependence import Dependence
+from twoheads.storage.artifact import load
 
 __all__ = [
     "Dependence",
     "Explanation",
+    "HoldoutRecord",
     "LabelLabelCombiner",
     "LogisticCombiner",
     "ProbabilityLabelCombiner",
-    "Record",
     "load",
     "paper_2021",
     "recommended",

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
-from twoheads.combination.base import Combiner
-from twoheads.combination.parts import part
-from twoheads.combination.plain_description import label_facts, label_words
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.insight.facts import label_label_facts
+from twoheads.combination.insight.sentences import label_label_sentences
+from twoheads.combination.items.protocol import Schema
+from twoheads.combination.parts import clone_or_default
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.kernels.answers import Answers, hard_counts
@@ -20,6 +21,8 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
+from twoheads.tables.scanned import read_if_scanned
 
 
 @register
@@ -62,29 +65,31 @@ class LabelLabelCombiner(Combiner):
         self.confusion = confusion
         self.model_scale = model_scale
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the items whose truth is known."""
-        seen = as_observations(X, y=y, model_scale=self.model_scale)
-        self._learn_about(seen)
-        seen, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
-        n_people, n_classes = len(self.annotators_), seen.n_classes
-        self.confusion_: Confusion = part(self.confusion, Confusion, DirichletConfusion, "confusion")
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the items whose truth is known; a scanned table holds it itself."""
+        X, y = read_if_scanned(X, y)
+        observations = as_observations(X, y=y, model_scale=self.model_scale)
+        self._adopt_schema(Schema.of(observations))
+        observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))
+        n_annotators, n_classes = len(self.annotators_), observations.n_classes
+        self.confusion_: Confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")
         model: Confusion = clone(self.confusion_)
-        counts = hard_counts(seen.answers, truth, weight, n_people * n_classes, n_classes)
-        self.confusion_.fit_counts(counts.reshape(n_people, -1, n_classes))
-        answered = Answers(model_label(seen.block(slice(0, len(seen)))))
+        counts = hard_counts(observations.answers, truth, weight, n_annotators * n_classes, n_classes)
+        self.confusion_.fit_counts(counts.reshape(n_annotators, -1, n_classes))
+        answered = Answers(model_label(observations.block(slice(0, len(observations)))))
         self.model_counts_ = hard_counts(answered, truth, weight, n_classes, n_classes)
         self.true_given_model_ = model.fit_counts(self.model_counts_.T[None]).crowd_given_true_
         return self
 
     def facts(self) -> dict[str, Any]:
-        """How often people and the model are right, as numbers that JSON can hold."""
+        """The accuracy of people and of the model, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return label_facts(self)
+        human_counts = self.confusion_.counts_.sum(axis=0)
+        return label_label_facts(self.classes_, self.annotators_, human_counts, self.model_counts_)
 
     def describe(self) -> str:
-        """What was learnt, in plain words: one sentence a line."""
-        return "\n".join(label_words(self.facts()))
+        """The fitted quantities in plain words, one sentence a line."""
+        return "\n".join(label_label_sentences(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:
         """Log P(truth | the model's label) plus the log-likelihood of the answers, (n_classes, n_items)."""
@@ -94,7 +99,7 @@ class LabelLabelCombiner(Combiner):
         return joint_log_proba(given_model, block.answers, self.confusion_.log_table())
 
     def given_model(self, block: Block) -> Floats:
-        """P(truth | the model's label), (n_classes, n_items); uniform where the model says nothing."""
+        """P(truth | the model's label), (n_classes, n_items); uniform where the model has no label."""
         label = model_label(block)
         given = self.true_given_model_[:, label]
         given[:, label == MISSING] = 1.0 / len(given)
@@ -102,6 +107,6 @@ class LabelLabelCombiner(Combiner):
 
 
 def model_label(block: Block) -> Codes:
-    """The class that the model finds most probable, MISSING where it finds all alike or has not seen the item."""
+    """The class that the model finds most probable; MISSING where all are equal, or without a model row."""
     spread = block.log_proba.max(axis=0) - block.log_proba.min(axis=0)
     return np.where(spread > 0, block.log_proba.argmax(axis=0), MISSING)

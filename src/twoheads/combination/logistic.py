@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.artifact import register
-from twoheads.combination.base import Combiner
-from twoheads.combination.plain_description import logistic_facts, logistic_words
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.insight.facts import logistic_facts
+from twoheads.combination.insight.sentences import logistic_sentences
+from twoheads.combination.items.protocol import Schema
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.storage.artifact import register
+from twoheads.tables.scanned import read_if_scanned
 
 
 @register
@@ -55,17 +58,17 @@ class LogisticCombiner(Combiner):
         self.C = C
         self.model_scale = model_scale
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the items whose truth is known."""
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the items whose truth is known; a scanned table holds it itself."""
         if self.features not in ("log", "probability"):
             raise InvalidParameter(f"features must be 'log' or 'probability'; it is {self.features!r}.")
-        seen = as_observations(X, y=y, model_scale=self.model_scale)
-        self._learn_about(seen)
-        seen, truth, weight = labelled_items(seen, y, as_weight(sample_weight, len(seen)))
-        block = self._block(seen, slice(0, len(seen)))
-        features = self._features(block)
-        self.coef_ = np.zeros((seen.n_classes, features.shape[1]))
-        self.intercept_ = np.full(seen.n_classes, -np.inf)
+        X, y = read_if_scanned(X, y)
+        observations = as_observations(X, y=y, model_scale=self.model_scale)
+        self._adopt_schema(Schema.of(observations))
+        observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))
+        features = self._features(self.block(observations, slice(0, len(observations))))
+        self.coef_ = np.zeros((observations.n_classes, features.shape[1]))
+        self.intercept_ = np.full(observations.n_classes, -np.inf)
         if weight is not None:
             features, truth, weight = features[weight > 0], truth[weight > 0], weight[weight > 0]
         shown = np.unique(truth)
@@ -86,13 +89,13 @@ class LogisticCombiner(Combiner):
         return self
 
     def facts(self) -> dict[str, Any]:
-        """What the model and people's answers count, as numbers that JSON can hold."""
+        """The weights of the model and of people's answers, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return logistic_facts(self)
+        return logistic_facts(self.classes_, self.annotators_, self.coef_, self.intercept_, self.features)
 
     def describe(self) -> str:
-        """What was learnt, in plain words: one sentence a line."""
-        return "\n".join(logistic_words(self.facts()))
+        """The fitted quantities in plain words, one sentence a line."""
+        return "\n".join(logistic_sentences(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:
         """The regression's logits, (n_classes, n_items)."""
@@ -102,6 +105,6 @@ class LogisticCombiner(Combiner):
         assert block.answers is not None
         model = block.log_proba if self.features == "log" else np.exp(block.log_proba)
         n_columns = len(self.annotators_) * len(model)
-        # The columns of the crowd, for people not seen at fit, come last: no weight was learnt for them.
+        # The columns of the crowd, for people not known at fit, come last and have no weight.
         one_hot = answer_log_likelihood(block.answers, np.eye(n_columns + len(model), n_columns))
         return np.concatenate([model, one_hot]).T

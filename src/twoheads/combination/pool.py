@@ -1,4 +1,4 @@
-"""Several models as one: each calibrated by itself, then averaged with weights that the labelled items choose."""
+"""Several models as one: each calibrated by itself, then averaged with weights fitted on the labelled items."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, clone
 
-from twoheads.artifact import register
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.identity import Identity
-from twoheads.engines.local import sum_blocks
+from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.priors import LOG_WEIGHT_SD
 from twoheads.kernels.simplex import LOG_FLOOR, log_softmax_sums, mean_log_proba
-
-#: How far the log of a model's weight is believed to be from that of equal weights, as a standard deviation.
-LOG_WEIGHT_SD = 0.7
+from twoheads.storage.artifact import register
 
 
 @register
 class ModelPool(BaseEstimator):
-    r"""A weighted mean of models' calibrated log-probabilities, over the models that have seen the item.
+    r"""A weighted mean of models' calibrated log-probabilities, over the models that have a row for the item.
 
     .. math:: \log m = \frac{\sum_v a_v \log c_v(m_v)}{\sum_v a_v}
 
-    A mean, not a sum: models that err alike are not counted twice. What they are worth beyond one model the temperature
-    of the whole tells. Without labels, people's answers choose the weights.
+    A mean, not a sum: models that err alike are not counted twice. A temperature of the mean measures what they are
+    worth beyond one model. Without labels, the weights are fitted to people's answers.
 
     Attributes
     ----------
@@ -44,19 +42,19 @@ class ModelPool(BaseEstimator):
         self.calibrator = calibrator
 
     def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Learn the weights from people's answers, in want of labels; the models stay as they are."""
+        """Fit the weights to people's answers when there are no labels; the models are not recalibrated."""
         self.calibrators_ = (Identity().start([], n_classes),) * len(blocks[0].members)
         return self._fit_weights([_answered(block) for block in blocks])
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Learn from labelled blocks: each model's calibrator, then the weights."""
         self.calibrators_ = tuple(
-            clone(self.calibrator).fit_blocks(_alone(blocks, at), n_classes) for at in range(len(blocks[0].members))
+            clone(self.calibrator).fit_blocks(_of_model(blocks, at), n_classes) for at in range(len(blocks[0].members))
         )
         return self._fit_weights(blocks)
 
     def _fit_weights(self, blocks: Sequence[Block]) -> Self:
-        """Weights of most posterior density of ``softmax(sum_v w_v log c_v)``, then scaled to sum to 1.
+        """Posterior mode of the weights in ``softmax(sum_v w_v log c_v)``, then scaled to sum to 1.
 
         ``log w_v`` is Normal around that of equal weights.
         """
@@ -80,15 +78,15 @@ class ModelPool(BaseEstimator):
             log_proba[:, block.no_model] = -np.log(len(log_proba))
         return replace(block, log_proba=log_proba, members=())
 
-    def parts(self, block: Block) -> list[Floats]:
-        """What each model adds to the mean, before it is normalised, (n_classes, n_items) each."""
+    def contributions(self, block: Block) -> list[Floats]:
+        """The contribution of each model to the mean, before it is normalised, (n_classes, n_items) each."""
         calibrated = self._calibrated(block)
         total = sum(weight * ~np.isnan(log[0]) for weight, log in zip(self.weight_, calibrated, strict=True))
         with np.errstate(invalid="ignore"):
             return [np.nan_to_num(w * log / total) for w, log in zip(self.weight_, calibrated, strict=True)]
 
     def _calibrated(self, block: Block) -> list[Floats]:
-        """Each model's calibrated log-probabilities; NaN where it has not seen the item."""
+        """Each model's calibrated log-probabilities; NaN where it has no row."""
         logs = []
         for calibrator, member in zip(self.calibrators_, block.members, strict=True):
             here = ~np.isnan(member[0])
@@ -104,7 +102,7 @@ class ModelPool(BaseEstimator):
 
 
 def _answered(block: Block) -> Block:
-    """The block with what most people answered for the truth; items that nobody answered count for nothing."""
+    """The block with the majority answer as truth; items without an answer have weight 0."""
     assert block.answers is not None
     weight = (block.answers.per_item() > 0).astype(np.float64)
     if block.weight is not None:
@@ -112,16 +110,16 @@ def _answered(block: Block) -> Block:
     return replace(block, true_label=vote_shares(block.answers, len(block.log_proba)).argmax(axis=0), weight=weight)
 
 
-def _alone(blocks: Sequence[Block], at: int) -> list[Block]:
-    """The items that one model has seen, with that model only; one uniform row where it has seen none."""
-    parts = []
+def _of_model(blocks: Sequence[Block], at: int) -> list[Block]:
+    """The items that one model has a row for, with that model only; one uniform row where there are none."""
+    found = []
     for block in blocks:
         here = np.flatnonzero(~np.isnan(block.members[at][0]))
         log_proba = np.ascontiguousarray(block.members[at][:, here])
         truth = None if block.true_label is None else block.true_label[here]
         weight = None if block.weight is None else block.weight[here]
         if len(here):
-            parts.append(Block(log_proba, true_label=truth, weight=weight))
+            found.append(Block(log_proba, true_label=truth, weight=weight))
     n_classes = len(blocks[0].log_proba)
     nothing = Block(np.full((n_classes, 1), -np.log(n_classes)), true_label=np.zeros(1, np.intp), weight=np.zeros(1))
-    return parts or [nothing]
+    return found or [nothing]

@@ -1,29 +1,29 @@
-"""The combiner that a user with unknown data should have."""
+"""The combiner to use on data of which nothing is known."""
 
 from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
 from twoheads.calibration.temperature import TemperatureScaling
-from twoheads.combination.dependence import Dependence
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.confusion.hierarchical import HierarchicalConfusion
+from twoheads.dependence import Dependence
 
 
 def recommended(
     *, guard: bool = False, class_prior: str | ArrayLike = "model", model_scale: str = "probability"
 ) -> ProbabilityLabelCombiner:
-    """The combiner that a user with unknown data should have.
+    """The combiner to use on data of which nothing is known.
 
-    P+L with a confusion matrix whose prior learns how much to trust itself, the model's temperature averaged over,
-    and a correction for partners who err on the same items. One ``fit`` for all, some or no truth.
+    P+L with a hierarchical prior on the confusion matrix, the model's temperature averaged over its posterior, and a
+    correction for a model and people who err on the same items. One ``fit`` for all, some or no truth.
 
     Parameters
     ----------
     guard : bool
-        Where the combination hesitates, side with the partner that did better on the labelled items.
+        Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items.
     class_prior : {"model", "learn"} or array of shape (n_classes,)
-        How common the classes are: as the model's rows say, as found at fit, or as given.
+        Prior of the classes: that of the model's rows, the prevalence at fit, or as given.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
 

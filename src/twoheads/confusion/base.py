@@ -1,4 +1,4 @@
-"""What every estimate of a person's confusion is: conditional probabilities learnt from counts."""
+"""Base class of confusion estimates: probabilities of answers given the truth, learnt from counts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion import log_table
-from twoheads.kernels.hierarchical import ACCURACY, model_overlap
-from twoheads.kernels.quadrature import normalised_weights
+from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.confusion.matrices import log_table
+from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
+from twoheads.tables.scanned import read_if_scanned
 
 Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
@@ -25,8 +26,9 @@ Rows = Callable[[Codes, Codes, Codes | None], Floats]
 class Confusion(BaseEstimator, ABC):
     """How a person's answers depend on the truth.
 
-    A new one writes `given_true`: conditional probabilities from counts. Counts are all it ever sees, so that the same
-    code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+    A new one implements `given_true`: conditional probabilities from counts. It needs nothing but counts, so that the
+    same code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+    `twoheads.testing.check_confusion` tests the whole contract.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class Confusion(BaseEstimator, ABC):
         return 0.0
 
     def start(self, n_annotators: int, n_classes: int) -> Self:
-        """Set the matrices to what is believed before any data: where EM begins."""
+        """Set the matrices to the prior estimate, from which EM starts."""
         return self.fit_counts(np.zeros((n_annotators, n_classes, n_classes)))
 
     #: Whether `fit_counts` wants to know which classes the model confuses.
@@ -69,21 +71,26 @@ class Confusion(BaseEstimator, ABC):
         self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from observations and the truth; items of unknown truth do not count."""
-        seen = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
-        truth = as_truth(y, seen)
-        weight = as_weight(sample_weight, len(seen))
-        counts = hard_counts(seen.answers, truth, weight, seen.n_columns, seen.n_classes)
-        self.classes_ = seen.classes
-        self.annotators_ = seen.annotators
-        overlap = model_overlap(seen.block(slice(0, len(seen))).log_proba, weight) if self.uses_overlap else None
-        return self.fit_counts(counts.reshape(len(seen.annotators), -1, seen.n_classes), overlap)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from observations and the truth; items of unknown truth do not count.
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+        A scanned table holds its truth itself.
+        """
+        X, y = read_if_scanned(X, y)
+        observations = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
+        truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
+        n_classes = observations.n_classes
+        counts = hard_counts(observations.answers, truth, weight, observations.n_columns, n_classes)
+        self.classes_, self.annotators_ = observations.classes, observations.annotators
+        overlap = None
+        if self.uses_overlap:
+            overlap = model_overlap(observations.block(slice(0, len(observations))).log_proba, weight)
+        return self.fit_counts(counts.reshape(len(self.annotators_), -1, n_classes), overlap)
+
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
 
-        So that an item does not vouch for itself where something is fitted on top.
+        For what is fitted on top: each item is predicted from a matrix fitted without it.
 
         weight       what one answer counts
         fold_counts  (n_folds, n_answers, n_classes) what each fold of the items has added to the crowd's counts; where

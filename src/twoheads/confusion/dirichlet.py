@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion import column_log_density, normalise_columns
+from twoheads.kernels.confusion.matrices import column_log_density, normalise_columns
+from twoheads.storage.artifact import register
 
 
 @register
@@ -27,7 +27,7 @@ class DirichletConfusion(Confusion):
     prior_accuracy : float
         The diagonal of the prior's mode, between 0 and 1.
     prior_strength : float
-        How firmly the prior believes it.
+        Strength of the prior.
     estimate : {"mode", "mean", "likelihood"}
         The posterior's mode or mean, or the most likely matrix without a prior.
 
@@ -75,7 +75,7 @@ class DirichletConfusion(Confusion):
         self.counts_ = np.zeros_like(people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of the matrices, each with one answer less in its own cell and column."""
         n_answers, n_classes = self.counts_.shape[1:]
         counts = self.counts_ + self.pseudo_counts(n_answers, n_classes)

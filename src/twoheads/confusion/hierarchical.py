@@ -1,4 +1,4 @@
-"""A confusion matrix whose prior learns from the data how much to trust itself."""
+"""A confusion matrix with a hierarchical prior, whose strength is estimated from the data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.hierarchical import (
+from twoheads.kernels.confusion.abilities import abilities_of
+from twoheads.kernels.confusion.annotators import annotator_matrices, fit_annotators, leave_one_out_annotator_rows
+from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     HierarchicalPosterior,
@@ -22,7 +23,7 @@ from twoheads.kernels.hierarchical import (
     leave_one_out_rows,
     posterior_mean,
 )
-from twoheads.kernels.people import abilities_of, fit_people, left_out_people_rows, people_matrices
+from twoheads.storage.artifact import register
 
 
 @register
@@ -34,12 +35,11 @@ class HierarchicalConfusion(Confusion):
     .. math:: \pi_j = a\,e_j + (1 - a)\,o_j, \qquad a \sim \mathrm{Beta}(3, 1), \quad \log s \sim N(\log 15, 1.2^2)
 
     with errors :math:`o_j` spread evenly, towards the classes that the model confuses, or towards answers that are
-    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior speaks and with
-    a thousand
-    the counts do, without a setting.
+    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior decides, with a
+    thousand the counts do, without a setting.
 
-    That is the crowd's matrix, and the one of a person never seen before. Where there are several people, each has one
-    number for how able he is, and columns of his own that are shrunk to what it says:
+    That is the crowd's matrix, and that of a person not known at fit. Where there are several people, each has one
+    ability, and columns of their own that are shrunk towards it:
 
     .. math:: \mathrm{logit}\,\mathrm{acc}_{pj} = \mathrm{logit}\,\varphi_{jj} + g_p, \quad g_p \sim N(0, \sigma^2)
 
@@ -88,13 +88,13 @@ class HierarchicalConfusion(Confusion):
         if len(counts) == 1:
             self.human_given_true_ = self.crowd_given_true_
         else:
-            people = fit_people(counts, self.crowd_given_true_)
+            people = fit_annotators(counts, self.crowd_given_true_)
             self.spread_, self.strength_ = people.spread, people.strength
             self.ability_, self.ability_sd_ = people.ability, people.sd
-            self.human_given_true_ = people_matrices(counts, self.crowd_given_true_, people)
+            self.human_given_true_ = annotator_matrices(counts, self.crowd_given_true_, people)
         return self
 
-    def left_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
 
         Where several people share the crowd's matrix, that is one learnt without the answer's fold, so that nothing on
@@ -102,7 +102,7 @@ class HierarchicalConfusion(Confusion):
         """
         if fold_counts is not None or len(self.counts_) > 1:
             nothing = np.zeros((1, *self.crowd_counts_.shape))
-            return self._left_out_folds(weight, nothing if fold_counts is None else fold_counts)
+            return self._rows_by_fold(weight, nothing if fold_counts is None else fold_counts)
         posterior, n_answers = self._posterior(), self.counts_.shape[1]
         left_out = leave_one_out(posterior, weight)
 
@@ -111,7 +111,7 @@ class HierarchicalConfusion(Confusion):
 
         return rows
 
-    def _left_out_folds(self, weight: float, fold_counts: Floats) -> Rows:
+    def _rows_by_fold(self, weight: float, fold_counts: Floats) -> Rows:
         n_answers, n_classes = self.crowd_counts_.shape
         others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
         crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]
@@ -126,7 +126,9 @@ class HierarchicalConfusion(Confusion):
                     known[:, some] = crowd[column[some] % n_answers].T
                 else:
                     own = column[some], true_label[some], weight
-                    known[:, some] = left_out_people_rows(self.counts_, crowd, self.strength_, abilities[at], *own)
+                    known[:, some] = leave_one_out_annotator_rows(
+                        self.counts_, crowd, self.strength_, abilities[at], *own
+                    )
             return known
 
         return rows

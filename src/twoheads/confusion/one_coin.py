@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from twoheads.artifact import register
 from twoheads.confusion.base import Confusion
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.confusion import one_coin
+from twoheads.kernels.confusion.matrices import one_coin
+from twoheads.storage.artifact import register
 
 
 @register
@@ -25,9 +25,9 @@ class OneCoinConfusion(Confusion):
     Parameters
     ----------
     prior_accuracy : float
-        The accuracy the prior believes in, between 0 and 1.
+        Mode of the prior of the accuracy, between 0 and 1.
     prior_strength : float
-        How many answers the prior is worth.
+        Number of answers that the prior counts as.
     estimate : {"mode", "mean", "likelihood"}
         The posterior's mode or mean, or the most likely accuracy without a prior.
 

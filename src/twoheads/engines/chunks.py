@@ -1,4 +1,4 @@
-"""Blocks in chunks that are kept somewhere: in memory, on disk, on a cluster."""
+"""Blocks in chunks that a store keeps: in memory, on disk, on a cluster."""
 
 from __future__ import annotations
 
@@ -10,26 +10,36 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from twoheads.engines.local import Elsewhere, added, map_blocks
-from twoheads.engines.progress import listener
+from twoheads.engines.blocks import Blocks, add_up
+from twoheads.engines.progress import current_callback
+from twoheads.engines.threads import map_in_threads
 from twoheads.kernels.blocks import Block
+
+Item = TypeVar("Item", covariant=True)
+Out = TypeVar("Out")
+
+#: From a chunk and an argument to a result.
+ChunkFunction = Callable[[list[Block], Any], Any]
 
 
 class Store(ABC):
-    """Where chunks, lists of blocks, are kept. A new place writes `__len__` and `results`."""
+    """Where chunks, which are lists of blocks, are kept. A new store writes `__len__` and `results`.
+
+    `twoheads.testing.check_store` checks that it keeps this contract.
+    """
 
     @abstractmethod
     def __len__(self) -> int:
         """How many chunks there are."""
 
     @abstractmethod
-    def results(self, function: Callable[[list[Block], Any], Any], arguments: dict[int, Any]) -> Iterator[Any]:
-        """``function(chunk, argument)`` of some of the chunks, by their numbers, in the order of these."""
+    def results(self, function: ChunkFunction, arguments: dict[int, Any]) -> Iterator[Any]:
+        """``function(chunk, argument)`` for the chunks whose numbers are the keys, in the order of the keys."""
 
 
-class Kept(Store):
+class MemoryStore(Store):
     """Chunks in memory."""
 
     def __init__(self, chunks: Sequence[list[Block]]) -> None:
@@ -38,122 +48,117 @@ class Kept(Store):
     def __len__(self) -> int:
         return len(self._chunks)
 
-    def results(self, function: Callable[[list[Block], Any], Any], arguments: dict[int, Any]) -> Iterator[Any]:
+    def results(self, function: ChunkFunction, arguments: dict[int, Any]) -> Iterator[Any]:
         """In threads."""
-        return map_blocks(lambda at: function(self._chunks[at], arguments[at]), list(arguments))
+        return map_in_threads(lambda number: function(self._chunks[number], arguments[number]), list(arguments))
 
 
-class Spilled(Store):
-    """Chunks in files of a temporary folder (in ``TMPDIR``), which goes when it is closed or no longer used.
+class DiskStore(Store):
+    """Chunks in files of a temporary folder (in ``TMPDIR``), deleted when the store is closed or no longer used.
 
-    The files are this process's own and are read by it alone.
+    Only this process writes and reads the files.
     """
 
     def __init__(self) -> None:
         folder = tempfile.mkdtemp(prefix="twoheads-")
-        self._folder, self._n = Path(folder), 0
+        self._folder, self._n_chunks = Path(folder), 0
         self.close = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def __len__(self) -> int:
-        return self._n
+        return self._n_chunks
 
     def add(self, chunk: list[Block]) -> None:
         """Keep one more chunk."""
-        with open(self._folder / str(self._n), "wb") as file:
+        with open(self._folder / str(self._n_chunks), "wb") as file:
             pickle.dump(chunk, file, protocol=5)
-        self._n += 1
+        self._n_chunks += 1
 
-    def results(self, function: Callable[[list[Block], Any], Any], arguments: dict[int, Any]) -> Iterator[Any]:
-        """In threads, each of which reads and works on one chunk at a time."""
+    def results(self, function: ChunkFunction, arguments: dict[int, Any]) -> Iterator[Any]:
+        """In threads, each of which reads and processes one chunk at a time."""
 
-        def work(at: int) -> Any:
-            with open(self._folder / str(at), "rb") as file:
-                return function(pickle.load(file), arguments[at])
+        def process(number: int) -> Any:
+            with open(self._folder / str(number), "rb") as file:
+                return function(pickle.load(file), arguments[number])
 
-        return map_blocks(work, list(arguments))
-
-
-class OnCluster(ABC):
-    """A table whose chunks are to be kept on a cluster; else it is what the table is."""
-
-    def __init__(self, table: Any) -> None:
-        self.table = table
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.table, name)
-
-    @abstractmethod
-    def hold(self, read: Callable[[Any, tuple[int, int]], list[Block]]) -> Store:
-        """Chunks that ``read(table, (first row, end row))`` makes where they are to stay."""
+        return map_in_threads(process, list(arguments))
 
 
-#: Which blocks of a chunk are meant, and what is made of each before a kernel sees it.
-Choice = Callable[[list[Block]], list[Block]]
+#: From a chunk to those of its blocks that are meant, each transformed.
+Selection = Callable[[list[Block]], list[Any]]
 
 
-class ChunkedBlocks(Elsewhere[Block]):
-    """The blocks of some chunks of a store.
+class ChunkedBlocks(Blocks[Item]):
+    """Blocks of the chunks of a store: kernels are sent to the chunks, and only their results come back.
 
     Parameters
     ----------
     store : Store
-        Where they are.
+        Where the chunks are.
     sizes : dict of int to list of int
-        The chunks that have any of them, by number, and how many items each of these blocks has.
-    choice : callable
+        The chunks that have any of the blocks, by number, and how many items each of these blocks has.
+    select : callable
         From a chunk to those blocks.
     """
 
-    def __init__(self, store: Store, sizes: dict[int, list[int]], choice: Choice) -> None:
-        self._store, self._sizes, self._choice = store, sizes, choice
-        self.n_items = sum(map(sum, sizes.values()))
+    def __init__(self, store: Store, sizes: dict[int, list[int]], select: Selection) -> None:
+        self._store, self._sizes, self._select = store, sizes, select
+        self._n_items = sum(map(sum, sizes.values()))
+
+    @property
+    def n_items(self) -> int:
+        """How many items all blocks have together."""
+        return self._n_items
 
     def __len__(self) -> int:
         return sum(map(len, self._sizes.values()))
 
-    def __getitem__(self, at: Any) -> Any:
-        for chunk, sizes in self._sizes.items():
-            if at < len(sizes):
-                (block,) = self._store.results(partial(_one, self._choice), {chunk: at})
+    def __getitem__(self, index: Any) -> Any:
+        for number, sizes in self._sizes.items():
+            if index < len(sizes):
+                (block,) = self._store.results(partial(_one, self._select), {number: index})
                 return block
-            at -= len(sizes)
-        raise IndexError(at)
+            index -= len(sizes)
+        raise IndexError(index)
 
-    def __iter__(self) -> Iterator[Block]:
-        return self.map(_same)
+    def __iter__(self) -> Iterator[Item]:
+        return self.map(_identity)
 
-    def map(self, kernel: Callable[[Block], Any]) -> Iterator[Any]:
-        """What the kernel returns comes here; blocks stay where they are."""
-        for results in self._pass(partial(_each, kernel, self._choice)):
+    def map(self, kernel: Callable[[Item], Out]) -> Iterator[Out]:
+        """Run the kernel where the blocks are; its results come here."""
+        for results in self._pass(partial(_each, kernel, self._select)):
             yield from results
 
-    def sum(self, kernel: Callable[[Block], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """One sum per chunk comes here."""
-        return added(self._pass(partial(_sum, kernel, self._choice)))
+    def sum(self, kernel: Callable[[Item], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Sum within each chunk, then over chunks."""
+        return add_up(self._pass(partial(_sum, kernel, self._select)))
 
-    def mapped(self, make: Callable[[Block], Block]) -> ChunkedBlocks:
-        """With one more step before the kernel."""
-        return ChunkedBlocks(self._store, self._sizes, partial(_each, make, self._choice))
+    def transform(self, function: Callable[[Item], Out]) -> ChunkedBlocks[Out]:
+        """Transformed in each pass, where the blocks are."""
+        return ChunkedBlocks(self._store, self._sizes, partial(_each, function, self._select))
 
-    def _pass(self, function: Callable[[list[Block], Any], Any]) -> Iterator[Any]:
-        listener().begin(self.n_items)
+    def stored(self) -> ChunkedBlocks[Item]:
+        """They are stored, in chunks."""
+        return self
+
+    def _pass(self, function: ChunkFunction) -> Iterator[Any]:
+        current_callback().begin(self.n_items)
         results = self._store.results(function, dict.fromkeys(self._sizes))
         for sizes, result in zip(self._sizes.values(), results, strict=True):
-            listener().advance(sum(sizes))
+            current_callback().advance(sum(sizes))
             yield result
 
 
-def _same(block: Block) -> Block:
+def _identity(block: Any) -> Any:
     return block
 
 
-def _one(choice: Choice, chunk: list[Block], at: int) -> Block:
-    return choice(chunk)[at]
+def _one(select: Selection, chunk: list[Block], index: int) -> Any:
+    return select(chunk)[index]
 
 
-def _each(kernel: Callable[[Block], Any], choice: Choice, chunk: list[Block], _: Any = None) -> list[Any]:
-    return [kernel(block) for block in choice(chunk)]
+def _each(kernel: Callable[[Any], Any], select: Selection, chunk: list[Block], _: Any = None) -> list[Any]:
+    return [kernel(block) for block in select(chunk)]
 
 
-def _sum(kernel: Callable[[Block], tuple[Any, ...]], choice: Choice, chunk: list[Block], _: Any) -> tuple[Any, ...]:
-    return added(map(kernel, choice(chunk)))
+def _sum(kernel: Callable[[Any], tuple[Any, ...]], select: Selection, chunk: list[Block], _: Any) -> tuple[Any, ...]:
+    return add_up(map(kernel, select(chunk)))

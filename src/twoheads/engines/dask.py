@@ -1,7 +1,7 @@
-"""Sums over blocks that live on the workers of a Dask cluster: only parameters and sums travel.
+"""Chunks on the workers of a Dask cluster: only parameters and sums are sent.
 
-Chunks are results of pure tasks, which read a piece of the table: when a worker dies, its pieces are read again by
-others, and the outcome is the same.
+Chunks are results of pure tasks, each of which reads a piece of the table. When a worker dies, others read its pieces
+again, and the result is the same.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ from __future__ import annotations
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
-from twoheads.engines.chunks import OnCluster, Store
-from twoheads.engines.local import alone, n_threads
+from twoheads.engines.chunks import ChunkFunction, Store
+from twoheads.engines.cluster import Cluster, ReadChunk, Span
+from twoheads.engines.memory import keep_freed_memory
+from twoheads.engines.threads import n_threads, single_threaded
 from twoheads.errors import ClusterTrouble, MissingExtra
 from twoheads.kernels.blocks import Block
 
 try:
     import cloudpickle
     import distributed
+    from dask.utils import funcname
     from distributed import CancelledError
     from distributed.comm.core import CommClosedError
 except ImportError:
@@ -26,26 +30,26 @@ except ImportError:
 
 #: Probabilities in one piece of a table: about 64 MB.
 PIECE_NUMBERS = 1 << 23
-#: Sums that come back at a time: each may be large.
-_AT_ONCE = 64
+#: Results fetched at a time: each may be large.
+_FETCHED_TOGETHER = 64
 #: Seconds to wait for a scheduler.
-_PATIENCE = 5
+_TIMEOUT = 5
 
 
-class Cluster:
-    """A Dask cluster: one that runs already, by the address of its scheduler, or one on this machine.
+class DaskCluster(Cluster):
+    """A Dask cluster: a running one, given the address of its scheduler, or a new one on this machine.
 
     Parameters
     ----------
     scheduler : str, optional
-        The scheduler's address, as ``tcp://10.0.0.1:8786``. Without it, one worker process per core is started here, of
-        one thread each.
+        The scheduler's address, such as ``tcp://10.0.0.1:8786``. By default worker processes are started on this
+        machine, of one thread each.
     workers : int, optional
-        How many are started here.
+        How many are started on this machine; by default one per core.
 
     Examples
     --------
-    >>> with Cluster() as cluster:  # doctest: +SKIP
+    >>> with DaskCluster() as cluster:  # doctest: +SKIP
     ...     team = twoheads.recommended().fit(cluster.hold(table))
     """
 
@@ -59,17 +63,15 @@ class Cluster:
                 silence_logs=logging.ERROR,
             )
         try:
-            self._client = distributed.Client(self._local or scheduler, timeout=_PATIENCE, set_as_default=False)
+            self._client = distributed.Client(self._local or scheduler, timeout=_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterTrouble(
                 f"scheduler (--scheduler) must be the address of a running Dask scheduler; {scheduler!r} does not "
-                f"answer within {_PATIENCE} seconds ({type(error).__name__}). Start it, or let this machine reach it."
+                f"answer within {_TIMEOUT} seconds ({type(error).__name__}). Start it, or let this machine reach it."
             ) from None
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
+        """Disconnect, and stop the workers that were started here."""
         self._client.close()
         if self._local is not None:
             self._local.close()
@@ -81,83 +83,77 @@ class Cluster:
 
     @property
     def n_workers(self) -> int:
-        """How many threads its workers have together."""
+        """How many threads the workers have together."""
         return max(1, int(sum(self._client.nthreads().values())))
 
-    def hold(self, table: Any) -> Table:
-        """A table of Parquet files (`twoheads.tables.scan`) to be held by the workers: fit a team to it."""
-        return Table(table, self)
-
-    def spans(self, table: Any) -> list[tuple[int, int]]:
+    def spans(self, table: Any) -> list[Span]:
         """The pieces in which a table is read: large ones, but several for each worker."""
         most = PIECE_NUMBERS // len(table.classes)
         return list(table.spans(max(1, min(most, table.n_rows // (4 * self.n_workers)))))
 
     def submit(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """Futures of ``function(...)`` for each set of arguments; done again where a worker dies."""
-        return list(self._client.map(function, *arguments, retries=3))
+        """Futures of ``function(...)`` for each set of arguments; repeated if a worker dies."""
+        return list(self._client.map(partial(_on_worker, function), *arguments, key=funcname(function), retries=3))
 
     def results(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """What futures hold, in their order."""
+        """The results of futures, in their order."""
         try:
-            for start in range(0, len(futures), _AT_ONCE):
-                yield from self._client.gather(list(futures[start : start + _AT_ONCE]))
+            for start in range(0, len(futures), _FETCHED_TOGETHER):
+                yield from self._client.gather(list(futures[start : start + _FETCHED_TOGETHER]))
         except distributed.KilledWorker as error:
             raise ClusterTrouble(
-                f"the workers died {error.allowed_failures + 1} times over one piece of the table, most likely for "
-                "want of memory. Start more of them, or give each more memory."
+                f"the workers died {error.allowed_failures + 1} times on one piece of the table, most likely out of "
+                "memory. Start more of them, or give each more memory."
             ) from None
         except (CancelledError, CommClosedError, TimeoutError) as error:
             raise ClusterTrouble(
                 f"the connection to the scheduler was lost ({type(error).__name__}). Start again."
             ) from None
 
-    def once(self, content: bytes) -> Any:
+    def send(self, content: bytes) -> Any:
         """A future of some bytes, sent once."""
-        return self._client.submit(_same, content, pure=False)
+        return self._client.submit(_identity, content, pure=False)
+
+    def store(self, table: Any, read: ReadChunk) -> DaskStore:
+        """Chunks that the workers read and keep."""
+        return DaskStore(self, table, read)
 
 
-class Table(OnCluster):
-    """A table that is to be held by the workers of a cluster."""
+class DaskStore(Store):
+    """Chunks on the workers of a Dask cluster, read by one task per piece of a table."""
 
-    def __init__(self, table: Any, cluster: Cluster) -> None:
-        super().__init__(table)
-        self._cluster = cluster
-
-    def hold(self, read: Callable[[Any, tuple[int, int]], list[Block]]) -> Store:
-        """One task per piece of the table."""
-        return _Held(self._cluster, read, self.table)
-
-
-class _Held(Store):
-    def __init__(self, cluster: Cluster, read: Callable[[Any, tuple[int, int]], list[Block]], table: Any) -> None:
+    def __init__(self, cluster: DaskCluster, table: Any, read: ReadChunk) -> None:
         self._cluster = cluster
         spans = cluster.spans(table)
-        task = cluster.once(cloudpickle.dumps((read, table)))
+        task = cluster.send(cloudpickle.dumps((read, table)))
         self._chunks = cluster.submit(_read, [task] * len(spans), spans)
 
     def __len__(self) -> int:
         return len(self._chunks)
 
-    def results(self, function: Callable[[list[Block], Any], Any], arguments: dict[int, Any]) -> Iterator[Any]:
+    def results(self, function: ChunkFunction, arguments: dict[int, Any]) -> Iterator[Any]:
         """On the workers."""
-        task = self._cluster.once(cloudpickle.dumps(function))
-        chunks = [self._chunks[at] for at in arguments]
+        task = self._cluster.send(cloudpickle.dumps(function))
+        chunks = [self._chunks[number] for number in arguments]
         return self._cluster.results(
             self._cluster.submit(_apply, [task] * len(chunks), chunks, list(arguments.values()))
         )
 
 
-def _same(content: bytes) -> bytes:
+def _identity(content: bytes) -> bytes:
     return content
 
 
-def _read(task: bytes, span: tuple[int, int]) -> list[Block]:
+def _on_worker(function: Callable[..., Any], *arguments: Any) -> Any:
+    keep_freed_memory()
+    with single_threaded():
+        return function(*arguments)
+
+
+def _read(task: bytes, span: Span) -> list[Block]:
     read, table = pickle.loads(task)
-    with alone():
-        return list(read(table, span))
+    return list(read(table, span))
 
 
 def _apply(task: bytes, chunk: list[Block], argument: Any) -> Any:
-    with alone():
-        return pickle.loads(task)(chunk, argument)
+    return pickle.loads(task)(chunk, argument)

@@ -1,4 +1,4 @@
-"""How far a long fit has come: told to whoever listens."""
+"""Progress callbacks of long fits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 
-class Listener:
-    """Hears of each pass over all items; this one keeps silent. A command line draws what it hears."""
+class ProgressCallback:
+    """Called during each pass over all items. This one does nothing; the command line draws a progress bar."""
 
     def begin(self, n_items: int) -> None:
         """A pass over so many items begins."""
@@ -17,22 +17,22 @@ class Listener:
         """So many more of them are done."""
 
     def objective(self, value: float) -> None:
-        """What is maximised has reached this value."""
+        """The value that the objective has reached."""
 
 
-_listener: ContextVar[Listener] = ContextVar("twoheads_listener", default=Listener())  # noqa: B039
+_callback: ContextVar[ProgressCallback] = ContextVar("twoheads_progress", default=ProgressCallback())  # noqa: B039
 
 
-def listener() -> Listener:
-    """Who listens now."""
-    return _listener.get()
+def current_callback() -> ProgressCallback:
+    """The current callback."""
+    return _callback.get()
 
 
 @contextmanager
-def heard_by(someone: Listener) -> Iterator[None]:
-    """Tell someone how far fits have come that are made in here."""
-    token = _listener.set(someone)
+def progress_to(callback: ProgressCallback) -> Iterator[None]:
+    """Report the progress of fits made inside this context to a callback."""
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _callback.reset(token)

@@ -1,10 +1,18 @@
-"""Judge a prediction: scores, reliability, what theory guarantees, and whether model and human err together."""
+"""Evaluate predictions: metrics, reliability, theoretical bounds, and the dependence of model and human."""
 
 from __future__ import annotations
 
 from twoheads.evaluation.bootstrap import Score
-from twoheads.evaluation.comparison import Comparison, Difference, Exchange, Member, compare, compare_predictions
+from twoheads.evaluation.bounds_checks import (
+    AccuracyBoundCheck,
+    EstimationErrorCheck,
+    check_accuracy_bound,
+    check_estimation_error_bound,
+    check_product_bound,
+)
+from twoheads.evaluation.comparison import Comparison, Member, compare, compare_predictions
 from twoheads.evaluation.cross_validation import cross_validated
+from twoheads.evaluation.difference import Difference, Exchange
 from twoheads.evaluation.independence import (
     Independence,
     ProbabilityShift,
@@ -22,26 +30,19 @@ from twoheads.evaluation.metrics import (
     marginal_calibration_error,
 )
 from twoheads.evaluation.predictions import Predictions, predictions
+from twoheads.evaluation.registry import METRICS, Metric
 from twoheads.evaluation.reliability import ReliabilityCurve, reliability_curve
+from twoheads.evaluation.team import Team, UnfittedTeam
 from twoheads.evaluation.theory import (
     combination_accuracy_bound,
     estimation_error_bound,
     human_confidence_ratio,
     model_confidence_ratio,
-    two_label_accuracy_bound,
-    two_model_accuracy_bound,
-)
-from twoheads.evaluation.theory_checks import (
-    AccuracyBoundCheck,
-    EstimationErrorCheck,
-    check_accuracy_bound,
-    check_estimation_error_bound,
-    check_two_label_accuracy_bound,
-    check_two_model_accuracy_bound,
 )
 from twoheads.evaluation.without_truth import WithoutTruth, without_truth
 
 __all__ = [
+    "METRICS",
     "AccuracyBoundCheck",
     "Comparison",
     "Difference",
@@ -50,16 +51,18 @@ __all__ = [
     "Independence",
     "LearningCurve",
     "Member",
+    "Metric",
     "Predictions",
     "ProbabilityShift",
     "ReliabilityCurve",
     "Score",
+    "Team",
+    "UnfittedTeam",
     "WithoutTruth",
     "brier_score",
     "check_accuracy_bound",
     "check_estimation_error_bound",
-    "check_two_label_accuracy_bound",
-    "check_two_model_accuracy_bound",
+    "check_product_bound",
     "classwise_calibration_error",
     "combination_accuracy_bound",
     "compare",
@@ -78,7 +81,5 @@ __all__ = [
     "mutual_information",
     "predictions",
     "reliability_curve",
-    "two_label_accuracy_bound",
-    "two_model_accuracy_bound",
     "without_truth",
 ]

@@ -1,27 +1,28 @@
-"""A paired bootstrap over items: everything that is compared is resampled together."""
+"""A paired bootstrap over items: all members of a comparison are resampled together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 
 #: More items than this are put at random into so many groups, and groups are resampled: the spread of a mean over items
 #: is the same, known to 1 / sqrt(2 * GROUPS), about 1 %.
 GROUPS = 4096
-_FEW = 10  # fewer errors (or fewer right answers) than this: resampling cannot show what has not happened
-_TOGETHER = 16  # classes whose bins are summed in one product of matrices
-_LEAST = 10  # fewer items than this: no interval for anything but a share
+_FEW = 10  # with fewer errors (or right answers) than this, resampling underestimates the spread
+_CLASSES_AT_ONCE = 16  # classes whose bins are summed in one product of matrices
+_MIN_ITEMS = 10  # for an interval of anything but a share
 Z_95 = float(ndtri(0.975))
 
 
 @dataclass(frozen=True)
 class Score:
-    """A number with its 95 % interval; None where there are too few items to give one."""
+    """A number with its 95 % interval; None with too few items for one."""
 
     value: float
     low: float | None
@@ -39,12 +40,16 @@ class Resampling:
     group: Codes
     drawn: Floats
 
+    def take(self, rows: NDArray[np.bool_]) -> Resampling:
+        """The same replicates of a subset of the items, by a mask."""
+        return Resampling(self.group[rows], self.drawn)
+
     def sums(self, values: Floats) -> Floats:
         """Sum over the items drawn, (n_bootstrap,), of values (n_items,)."""
         return np.asarray(self.drawn @ np.bincount(self.group, values, self.drawn.shape[1]))
 
     def means(self, values: Floats, weight: Floats) -> Floats:
-        """Weighted mean over the items drawn, (n_bootstrap,); NaN where none of them counts."""
+        """Weighted mean over the items drawn, (n_bootstrap,); NaN if none has positive weight."""
         total = self.sums(weight)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.where(total > 0, self.sums(values * weight) / total, np.nan))
@@ -74,7 +79,7 @@ def resampling(n_items: int, n_bootstrap: int, rng: np.random.Generator) -> Resa
 def mean_score(values: Floats, weight: Floats, replicates: Resampling) -> Score:
     """Weighted mean with its percentile interval."""
     value = scores.weighted_mean(values, weight)
-    if len(values) < _LEAST:
+    if len(values) < _MIN_ITEMS:
         return Score(value, None, None)
     low, high = percentiles(replicates.means(values, weight))
     return Score(value, min(low, value), max(high, value))
@@ -83,7 +88,7 @@ def mean_score(values: Floats, weight: Floats, replicates: Resampling) -> Score:
 def share_score(wrong: Floats, weight: Floats, replicates: Resampling) -> Score:
     """Weighted share of errors with its percentile interval.
 
-    Resampling three items without an error never shows one: where fewer than ten are wrong (or right) the interval is
+    Resampling three items without an error never gives one: with fewer than ten wrong (or right) the interval is
     widened to Wilson's, with Kish's effective number of items.
     """
     value = scores.weighted_mean(wrong, weight)
@@ -99,7 +104,7 @@ def share_score(wrong: Floats, weight: Floats, replicates: Resampling) -> Score:
 def difference_score(difference: Floats, weight: Floats, replicates: Resampling) -> Score:
     """Weighted mean of paired differences of errors, each from -1 to 1, with its percentile interval.
 
-    Where fewer than ten items differ it is widened to the interval of Bonett and Price (2012), which adds one item to
+    If fewer than ten items differ it is widened to the interval of Bonett and Price (2012), which adds one item to
     either side.
     """
     value = scores.weighted_mean(difference, weight)
@@ -129,7 +134,7 @@ def classwise_calibration_score(
 
     The bins are those of the whole sample in every replicate, whose excesses are then sums over items. Chance within
     bins makes a resampled error larger than the sample's: the percentiles are shifted by the difference of the
-    replicates' mean from it, so that the interval is about what other samples as large would show. Where a calibrated
+    replicates' mean from it, so that the interval is about what other samples as large would show. If a calibrated
     forecaster would show as much by chance (the replicates' excesses about their own mean) it begins at 0. With more
     than 20 classes there are fewer replicates, 200 at least.
 
@@ -141,10 +146,10 @@ def classwise_calibration_score(
     total, totals = weight.sum(), replicates.sums(weight)[:n_replicates]
     usable = totals > 0
     value, resampled, noise = 0.0, np.zeros(n_replicates), np.zeros(n_replicates)
-    for start in range(0, n_classes, _TOGETHER):
-        columns = proba[start : start + _TOGETHER]
+    for start in range(0, n_classes, _CLASSES_AT_ONCE):
+        columns = proba[start : start + _CLASSES_AT_ONCE]
         bins = np.stack([scores.bin_codes(p, scores.equal_mass_boundaries(p, weight, n_bins)) for p in columns])
-        excess = weight * (columns - outcome[start : start + _TOGETHER])
+        excess = weight * (columns - outcome[start : start + _CLASSES_AT_ONCE])
         own = np.stack([np.bincount(b, e, n_bins) for b, e in zip(bins, excess, strict=True)]) / total
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn = replicates.bin_sums(bins, excess, n_bins, n_replicates) / totals[:, None, None]
@@ -152,7 +157,7 @@ def classwise_calibration_score(
         resampled += np.abs(drawn).sum(axis=(1, 2))
         noise += np.abs(drawn - own).sum(axis=(1, 2))
     value /= n_classes
-    if n_items < _LEAST:
+    if n_items < _MIN_ITEMS:
         return Score(value, None, None)
     resampled = resampled[usable] / n_classes
     low, high = percentiles(resampled - resampled.mean() + value)
@@ -161,7 +166,7 @@ def classwise_calibration_score(
 
 
 def percentiles(replicates: Floats) -> tuple[float, float]:
-    """2.5 and 97.5 per cent of the replicates that there are."""
+    """2.5 and 97.5 per cent of the finite replicates."""
     known = replicates[np.isfinite(replicates)]
     low, high = np.quantile(known, [0.025, 0.975])
     return float(low), float(high)

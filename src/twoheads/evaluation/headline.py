@@ -1,15 +1,13 @@
-"""What a comparison found, in words."""
+"""The result of a comparison as sentences."""
 
 from __future__ import annotations
 
-from twoheads.wording import count
+from twoheads.text import SIGNIFICANCE, count, interval, p_value, percent
 
-_CHANCE = 0.05
-#: Of fewer errors than this, no percentage is told: one more or less would make it another.
+#: With fewer errors than this, counts are given in place of percentages: one error more or less would change them.
 _FEW_ERRORS = 20
 
-
-#: What the members of a comparison are called.
+#: The members of a comparison as they are named in tables.
 NAME = {
     "human": "human",
     "crowd": "people, combined",
@@ -17,106 +15,88 @@ NAME = {
     "calibrated_model": "model, calibrated",
     "combination": "combination",
 }
+_LABEL_MORE = "Label more items before preferring the team."
 
 
 def name_of(member: str, *, crowd: bool) -> str:
-    """What a member is called; the human of several people, who are also combined, is their majority."""
+    """Name of a member; with several people, who are also combined, the human is their majority vote."""
     return "people, majority" if crowd and member == "human" else NAME[member]
 
 
-def percent(share: float, n_items: int = 0) -> str:
-    """Write a share as a percentage, with two decimals from 10,000 items on."""
-    return f"{100 * share:.{_decimals(n_items)}f} %"
+def decimals(n_items: int) -> int:
+    """Digits of a percentage of so many items: one, and two from 10,000 items on."""
+    return 2 if n_items >= 10_000 else 1
 
 
-def interval(low: float | None, high: float | None, n_items: int = 0) -> str:
-    """Write an interval of shares in per cent, such as "[1.6, 2.5]"; empty where there is none."""
-    if low is None or high is None:
-        return ""
-    digits = _decimals(n_items)
-    return f"[{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
-
-
-def p_text(p_value: float) -> str:
-    """Write a p-value: "p < 0.001", "p = 0.004", "p = 0.21"; with more digits where it would round to 0.05."""
-    if p_value < 0.001:
-        return "p < 0.001"
-    texts = (f"{p_value:.{digits}f}" for digits in range(3 if p_value < 0.01 else 2, 7))
-    return "p = " + next((text for text in texts if float(text) != _CHANCE), str(_CHANCE))
-
-
-def team_errs(n_items: int, error: float, low: float | None, high: float | None) -> str:
-    """How often the combination errs, the beginning of the headline."""
-    known = f" {interval(low, high, n_items)}" if low is not None else ""
-    return f"On {count(n_items, 'item')} the combination errs on {percent(error, n_items)}{known}"
+def team_error(n_items: int, error: float, low: float | None, high: float | None) -> str:
+    """Error of the combination: the beginning of the headline."""
+    digits = decimals(n_items)
+    known = f" {interval(low, high, digits)}" if low is not None else ""
+    return f"On {count(n_items, 'item')} the combination errs on {percent(error, digits)}{known}"
 
 
 def against(
-    better: str, better_error: float, error: float, p_value: float, n_items: int, *, of_all: bool, alone: bool = False
+    better: str, better_error: float, error: float, p: float, n_items: int, *, of_all: bool, alone: bool = False
 ) -> str:
-    """How that compares with the better of the two, or the one there is, and what to do; the end of the headline.
+    """Compare with the better partner, or the only one, and recommend what to do: the end of the headline.
 
     better  "human", "model", or "crowd" for several people's answers combined without the model
+    of_all  whether the better partner has a label for every item
+    alone   whether there is only one partner
     """
-    name, better = (better, better) if better != "crowd" else ("people combined", "people")
-    named = f"the {name} ({percent(better_error, n_items)})"
-    if not alone:
-        named = f"the better of the two ({name}, {percent(better_error, n_items)})"
-    where = ": " if of_all else f"; on the {n_items:,} the {better} judged it errs on {percent(error, n_items)}, "
-    p = p_text(p_value)
+    digits = decimals(n_items)
+    partner = "people" if better == "crowd" else better
+    name = "people combined, without the model" if better == "crowd" else f"the {better} alone"
+    named = f"{name} ({percent(better_error, digits)})" + ("" if alone else ", the better of the two")
+    start = ": " if of_all else f"; on the {n_items:,} with a label of the {partner}, on {percent(error, digits)}, "
     if abs(error - better_error) < 1e-12:
-        return f"{where}as many errors as {named}; so far the team gains nothing, so judge it on more items with truth."
-    start = f"{where}{_change(error, better_error, n_items)} {named}"
+        return f"{start}as many errors as {named}. {_LABEL_MORE}"
+    start += f"{_change(error, better_error, n_items)} {named}"
+    if p >= SIGNIFICANCE:
+        return f"{start}; no significant difference ({p_value(p)}). {_LABEL_MORE}"
+    start += f"; the difference is significant ({p_value(p)})."
     if error < better_error:
-        if p_value < _CHANCE:
-            return f"{start}; the difference is beyond chance ({p})."
-        return f"{start}, but the difference is not beyond chance ({p}); judge the team on more items with truth."
-    if p_value < _CHANCE:
-        return (
-            f"{start}; the difference is beyond chance ({p}): use the {better} alone, "
-            "or fit the team on more items with truth."
-        )
-    return (
-        f"{start}, but the difference is not beyond chance ({p}); "
-        f"until more items with truth tell, the {better} alone {'do' if better == 'people' else 'does'} as well."
-    )
+        return start
+    return f"{start} Use the {partner} alone, or fit the team on more items with truth."
 
 
 def _change(error: float, better_error: float, n_items: int) -> str:
-    """How many fewer or more errors, before the name of the better of the two."""
+    """How many fewer or more errors, up to the name of the better partner."""
     side = "fewer" if error < better_error else "more"
     errors, better_errors = error * n_items, better_error * n_items
     if better_errors >= _FEW_ERRORS:
         return f"{100 * abs(1 - error / better_error):.0f} % {side} errors than"
     if max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
-        return f"{count(round(errors), 'error')} against {round(better_errors)} of"
+        return f"{count(round(errors), 'error')}, against {round(better_errors)} by"
     return f"{100 * abs(error - better_error):.1f} points {side} errors than"
 
 
 def notes(how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int) -> list[str]:
-    """Say what to know about the items judged."""
-    said = []
+    """Remarks on the items evaluated, a sentence each."""
+    found = []
     if "cross-validation" in how:
-        said.append(
-            f"These are the items the team was fitted on, so it was judged by {how}: "
-            "each item by a copy that had not seen its truth."
+        found.append(
+            f"The team was fitted on these items, so it was evaluated by {how}: "
+            "each item by a copy fitted without its truth."
         )
     if n_items < 30:
-        said.append(f"{count(n_items, 'item')} with known truth can tell little: the intervals are wide.")
+        found.append(f"With {count(n_items, 'item')} of known truth the intervals are wide.")
     if n_unknown:
-        said.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
+        found.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
     if n_not_asked:
-        said.append(f"Nobody gave a label for {count(n_not_asked, 'item')}: the human is judged on the others.")
+        items = f"{count(n_not_asked, 'item')} {_has(n_not_asked)}"
+        found.append(f"{items} no answer: the human is evaluated on the others.")
     if n_without_model == n_items:
-        said.append("No model has seen these items: people's answers alone are combined.")
+        found.append("No model has predictions for these items: only people's answers are combined.")
     elif n_without_model:
-        said.append(f"The model has no row for {count(n_without_model, 'item')}: it is judged on the others.")
-    return said
+        items = f"{count(n_without_model, 'item')} {_has(n_without_model)}"
+        found.append(f"{items} no model prediction: the model is evaluated on the others.")
+    return found
 
 
 def _was(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _decimals(n_items: int) -> int:
-    return 2 if n_items >= 10_000 else 1
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"

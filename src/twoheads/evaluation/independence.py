@@ -1,4 +1,4 @@
-"""Do model and human err together? The two assessments of conditional independence in Kerrigan et al. (2021)."""
+"""Conditional independence of model and human: the two assessments in Kerrigan et al. (2021)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from twoheads.evaluation.inputs import (
     as_labels,
     as_proba,
     as_truth,
-    same_length,
     shared_classes,
     whole_number,
 )
-from twoheads.kernels import information
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import information
+from twoheads.observations.checks import same_length
 
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityShift:
-    """Mean probability that the model gives to the truth, per class, and how it moves when the human is right.
+    """Mean probability that the model gives to the truth, per class, and its shift if the human is right.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
     n_items, n_human_right : ndarray of shape (n_classes,)
-        Items of the class, and those of them that the human labels rightly.
+        Items of the class, and those of them that the human labels correctly.
     mean_proba : ndarray of shape (n_classes,)
         Mean of ``m_y`` given Y = y; NaN for a class without items.
     mean_proba_human_right : ndarray of shape (n_classes,)
-        Mean of ``m_y`` given Y = y and H = y; NaN where the human is never right. But for chance it equals
-        ``mean_proba`` if model and human are conditionally independent.
+        Mean of ``m_y`` given Y = y and H = y; NaN if the human is never right. Up to chance it equals ``mean_proba`` if
+        model and human are conditionally independent.
     largest_mean_proba : ndarray of shape (n_classes,)
-        What ``mean_proba_human_right`` can be at most: were the human right as often, but on the items with the largest
+        The maximum of ``mean_proba_human_right``: if the human were right as often, but on the items with the largest
         ``m_y``.
     """
 
@@ -52,7 +52,7 @@ class ProbabilityShift:
 
 @dataclass(frozen=True, eq=False)
 class Independence:
-    """How much model and human labels tell of each other, with and without the truth.
+    """Mutual information of model and human labels, with and without the truth.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Independence:
     p_value : float
         ``(1 + #{permutations with as much or more}) / (1 + n_permutations)``; small if the labels are dependent.
     shift : ProbabilityShift or None
-        The model's mean probability of the truth given what the human said; None where only labels were given.
+        The model's mean probability of the truth given the human's label; None if only labels were passed.
     """
 
     conditional_mutual_information: float
@@ -122,7 +122,7 @@ def independence(
     classes : array of shape (n_classes,), optional
         The label of each column; by default as in `twoheads.evaluation.metrics`.
     n_permutations : int
-        How often the human's labels are shuffled among the items of the same true class.
+        Number of shuffles of the human's labels among the items of the same true class.
     random_state : int, numpy Generator or None
         Seed of the shuffles; the same seed gives the same p-value.
     base : float
@@ -186,11 +186,11 @@ def _shift(
 
 
 def _codes(**labels: ArrayLike) -> list[Codes]:
-    values = {name: as_labels(given, name) for name, given in labels.items()}
+    values = {name: as_labels(entries, name) for name, entries in labels.items()}
     first = next(iter(values))
     for name in values:
         same_length(name, values[name].size, first, values[first].size)
-    return [np.unique(given, return_inverse=True)[1] for given in values.values()]
+    return [np.unique(entries, return_inverse=True)[1] for entries in values.values()]
 
 
 def _log_base(base: float) -> float:

@@ -1,4 +1,4 @@
-"""What is judged: true labels, probabilities and weights, checked once for all functions of this package."""
+"""Arguments of the metrics: true labels, probabilities and weights, adapted from the checks of observations."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations import SUM_TOLERANCE, as_weight
+from twoheads.observations import SUM_TOLERANCE
+from twoheads.observations.checks import as_weight, same_length
 from twoheads.observations.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Items that count, as the arrays that kernels take.
+class Scored:
+    """Items of positive weight, as the arrays that kernels take.
 
     classes     (n_classes,)
     true_label  (n_items,), codes
@@ -30,15 +31,15 @@ class Judged:
     weight: Floats
 
 
-def as_judged(y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Judged:
-    """Check the items of a metric; those of weight 0 are left out."""
+def as_scored(y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Scored:
+    """Check the items of a metric; items of weight 0 are left out."""
     columns = as_proba(proba, "proba")
     named, true_label = as_truth(y, classes, len(columns), columns.shape[1], "proba")
     weight = as_item_weight(sample_weight, true_label.size)
     counts = weight > 0.0
     if counts.all():
-        return Judged(named, true_label, columns, weight)
-    return Judged(named, true_label[counts], columns[:, counts], weight[counts])
+        return Scored(named, true_label, columns, weight)
+    return Scored(named, true_label[counts], columns[:, counts], weight[counts])
 
 
 def as_truth(
@@ -70,7 +71,7 @@ def as_labels(values: ArrayLike, argument: str) -> NDArray[Any]:
 
 
 def as_classes(classes: ArrayLike | None, labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
-    """Class of each column: those given, or the sorted labels, or 0 .. n_classes - 1."""
+    """Class of each column: ``classes``, or the sorted labels, or 0 .. n_classes - 1."""
     if classes is not None:
         named = np.asarray(classes)
         different = len({label_text(name) for name in named.ravel().tolist()})
@@ -89,7 +90,7 @@ def as_classes(classes: ArrayLike | None, labels: NDArray[Any], n_classes: int) 
     if found.dtype.kind in "iuf" and np.isin(found, np.arange(n_classes)).all():
         return np.arange(n_classes)
     raise InvalidObservations(
-        f"y must show every class when classes is not given; there are {n_classes} columns of probabilities and "
+        f"y must have every class if classes is not given; there are {n_classes} columns of probabilities and "
         f"{found.size} different labels, the first {found[0].item()!r}. Give classes, the label of each column."
     )
 
@@ -105,7 +106,7 @@ def _refuse_unclear_order(found: NDArray[Any]) -> None:
 
 
 def shared_classes(labels: dict[str, NDArray[Any]], classes: ArrayLike | None) -> NDArray[Any]:
-    """Classes as given, or all labels that occur in any of several arguments, sorted; they must be of one type."""
+    """``classes``, or all labels of several arguments, sorted; they must be of one type."""
     if classes is not None:
         return as_classes(classes, np.empty(0), np.size(classes))
     types = {name: _label_type(values) for name, values in labels.items()}
@@ -126,28 +127,44 @@ def as_codes(labels: NDArray[Any], classes: NDArray[Any], argument: str) -> Code
 
 
 def as_proba(values: ArrayLike, argument: str) -> Floats:
-    """Probabilities as given, not normalised again, class-major: (n_items, n_classes) in, (n_classes, n_items) out."""
-    proba = np.asarray(values)
-    if proba.dtype.kind not in "biuf" or proba.ndim != 2 or proba.shape[1] < 2 or len(proba) == 0:
-        raise InvalidObservations(
-            f"{argument} must be numbers of shape (n_items, n_classes) with at least one item and two classes; "
-            f"it has shape {proba.shape} and type {proba.dtype}."
-        )
-    columns = np.ascontiguousarray(proba.T, dtype=np.float64)
+    """Probabilities, not normalised again, class-major: (n_items, n_classes) in, (n_classes, n_items) out."""
+    columns = _class_major(values, argument)
     with np.errstate(invalid="ignore"):
         total = columns.sum(axis=0)
         off = np.flatnonzero(~((columns >= 0.0).all(axis=0) & (np.abs(total - 1.0) <= SUM_TOLERANCE)))
     if off.size:
-        row = int(off[0])
-        extent = f"({off.size} of {total.size} rows are off)"
-        entries = columns[:, row]
+        row, entries = int(off[0]), columns[:, off[0]]
         wrong = entries[~(np.isfinite(entries) & (entries >= 0.0))]
         what = f"row {row} has {wrong[0]:g}" if wrong.size else f"row {row} sums to {total[row]:.4g}"
+        # The checks of observations recommend a model_scale, which a metric does not have.
         raise InvalidObservations(
-            f"{argument} must be finite, not negative and sum to 1 in every row; {what} {extent}. "
+            f"{argument} must be finite, not negative and sum to 1 in every row; {what} "
+            f"({off.size} of {total.size} rows are off). "
             "Give probabilities: divide each row by its sum, or turn logits into probabilities first."
         )
     return columns
+
+
+def as_evidence(values: ArrayLike, argument: str) -> Floats:
+    """Weights of the classes, finite and not negative, class-major: (n_items, n_classes) to (n_classes, n_items)."""
+    columns = _class_major(values, argument)
+    off = np.flatnonzero(~(np.isfinite(columns) & (columns >= 0.0)).all(axis=0))
+    if off.size:
+        raise InvalidObservations(
+            f"{argument} must be finite and not negative; row {off[0]} is not "
+            f"({off.size} of {columns.shape[1]} rows are off). Give probabilities or likelihoods."
+        )
+    return columns
+
+
+def _class_major(values: ArrayLike, argument: str) -> Floats:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim != 2 or array.shape[1] < 2 or len(array) == 0:
+        raise InvalidObservations(
+            f"{argument} must be numbers of shape (n_items, n_classes) with at least one item and two classes; "
+            f"it has shape {array.shape} and type {array.dtype}."
+        )
+    return np.ascontiguousarray(array.T, dtype=np.float64)
 
 
 def as_given_true(values: ArrayLike, argument: str, n_classes: int | None) -> Floats:
@@ -172,24 +189,9 @@ def as_given_true(values: ArrayLike, argument: str, n_classes: int | None) -> Fl
 
 
 def as_item_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats:
-    """Weight of each item, 1 where none is given; at least one must be positive."""
-    if sample_weight is None:
-        return np.ones(n_items)
-    if np.ndim(sample_weight) == 1:
-        same_length("sample_weight", np.size(sample_weight), "y", n_items)
-    weight = as_weight(sample_weight, n_items)
-    if weight is None or not weight.any():
-        raise InvalidObservations("sample_weight must be positive for at least one item; all are 0.")
-    return weight
-
-
-def same_length(argument: str, length: int, other: str, expected: int) -> None:
-    """Refuse arguments of different lengths."""
-    if length != expected:
-        raise InvalidObservations(
-            f"{argument} and {other} must have the same number of rows; "
-            f"{argument} has {length}, {other} has {expected}."
-        )
+    """Weight of each item, 1 by default; at least one is positive."""
+    weight = as_weight(sample_weight, n_items, beside="y")
+    return np.ones(n_items) if weight is None else weight
 
 
 def whole_number(value: int, name: str) -> int:
@@ -207,5 +209,5 @@ def _refuse_missing(off: NDArray[np.intp], n_items: int, argument: str) -> None:
     if off.size:
         raise InvalidObservations(
             f"{argument} must be known for every item here; row {off[0]} is missing "
-            f"({off.size} of {n_items} rows are). Leave those items out."
+            f"({off.size} of {n_items} rows are off). Leave those items out."
         )

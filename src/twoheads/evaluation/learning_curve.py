@@ -1,4 +1,4 @@
-"""How much more truth would help: error and log loss against the number of truth labels."""
+"""Learning curves: error and log loss against the number of truth labels."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation.bootstrap import Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
-from twoheads.evaluation.predictions import predicted
-from twoheads.kernels import scores
+from twoheads.evaluation.predictions import predict_all
+from twoheads.evaluation.team import UnfittedTeam
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth
-from twoheads.wording import count
+from twoheads.text import count
 
-_MOST = 20_000  # labelled items looked at
-_UNLABELLED = 2_000  # items without truth given to every fit
-_LEAST = 8  # labels: with fewer there is no curve
+_MAX_LABELLED = 20_000  # labelled items used
+_MAX_UNLABELLED = 2_000  # items without truth in every fit
+_MIN_LABELS = 8
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Error and log loss on held-out items against the number of truth labels learnt from.
+    """Error and log loss on held-out items against the number of truth labels in the fit.
 
     Attributes
     ----------
     sizes : list of int
-        How many truth labels.
+        Numbers of truth labels.
     error, log_loss : list of Score
-        At each size, on items held out; the intervals allow for both the items and the labels drawn.
+        At each size, on held-out items; the intervals include the variance over items and over the labels drawn.
     gain : Score or None
-        By how much the error fell over the last doubling of the labels (from about half of the largest size to it);
+        Decrease of the error over the last doubling of the labels (from about half of the largest size to it);
         above 0 is better.
     n_items, n_fits : int
-        Items of known truth, and fits made.
+        Items of known truth, and number of fits.
     """
 
     sizes: list[int]
@@ -48,17 +49,17 @@ class LearningCurve:
     n_fits: int
 
     def verdict(self) -> str:
-        """Say whether more labels would help."""
+        """Whether more labels would help."""
         largest = self.sizes[-1]
         if self.gain is None or self.gain.low is None or self.gain.high is None:
-            return "There are too few truth labels to say how much more would help: label some more and look again."
+            return "There are too few truth labels to estimate the gain from more: label some more and repeat."
         last = f"Over the last doubling, to {count(largest, 'truth label')}, the error changed by"
-        said = f"{last} {_points(-self.gain.value)} points [{_points(-self.gain.high)} to {_points(-self.gain.low)}]"
+        change = f"{last} {_points(-self.gain.value)} points [{_points(-self.gain.high)} to {_points(-self.gain.low)}]"
         if self.gain.low > 0:
-            return f"{said}: more labels help; another {largest:,} would bring at most about as much again."
+            return f"{change}: more labels help; another {largest:,} would gain at most about as much."
         if self.gain.high < 0.005:
-            return f"{said}: the curve is flat, and more labels would hardly lower the error."
-        return f"{said}: no gain that chance could not explain; more labels may help a little, if at all."
+            return f"{change}: the curve is flat; more labels would hardly lower the error."
+        return f"{change}: no significant gain; more labels may help a little, if at all."
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers and the verdict as plain Python objects that JSON can hold."""
@@ -66,7 +67,7 @@ class LearningCurve:
 
 
 def learning_curve(
-    team: Any,
+    team: UnfittedTeam,
     X: Any,
     y: Any,
     *,
@@ -75,26 +76,26 @@ def learning_curve(
     held_out: float = 0.25,
     random_state: int | None = 0,
 ) -> LearningCurve:
-    """Fit clones of a team on ever more truth labels and judge them on items held out.
+    """Fit clones of a team on growing numbers of truth labels and evaluate them on held-out items.
 
-    In each repeat a share of the labelled items is held out, and clones learn from the first labels of the rest in
-    random order. Items without truth are given to every clone (2,000 of them at most). With R repeats the variance of a
-    score is taken as that over items of their mean loss, plus that over repeats divided by R; the interval
-    of an error is at least 3 / n to either side, for what has not happened among n items yet.
+    In each repeat a share of the labelled items is held out, and clones are fitted on the first labels of the rest in
+    random order. Every clone also gets the items without truth (2,000 of them at most). With R repeats the variance of
+    a score is that of the items' mean losses, plus that over repeats divided by R; the interval of an error is at least
+    3 / n to either side, for events that have not occurred among n items.
 
     Parameters
     ----------
-    team : Combiner
-        Fitted or not; it is cloned and stays as it is.
+    team : UnfittedTeam
+        Fitted or not; it is cloned and not changed.
     X : Observations, data frame, or array of shape (n_items, 1 + n_classes)
     y : array of shape (n_items,)
-        The truth; None, NaN, -1 or blank where it is not known.
+        The truth; None, NaN, -1 or blank if unknown.
     sizes : sequence of int, optional
-        Numbers of labels to learn from; by default from 5 to all, in at most 6 steps.
+        Numbers of labels to fit on; by default from 5 to all, in at most 6 steps.
     n_repeats : int
-        How often; there are ``n_repeats * len(sizes)`` fits.
+        Number of repeats; there are ``n_repeats * len(sizes)`` fits.
     held_out : float
-        Share of the labelled items to judge on.
+        Share of the labelled items to evaluate on.
     random_state : int or None
         Seed.
 
@@ -108,25 +109,25 @@ def learning_curve(
     if not 0 < held_out < 1:
         raise InvalidParameter(f"held_out must be between 0 and 1; it is {held_out!r}.")
     rng = np.random.default_rng(random_state)
-    seen = as_observations(X, y=y, model_scale=team.model_scale)
-    truth = as_truth(y, seen)
+    observations = as_observations(X, y=y, model_scale=team.model_scale)
+    truth = as_truth(y, observations)
     known, unknown = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)
-    if len(known) < _LEAST:
+    if len(known) < _MIN_LABELS:
         raise InvalidObservations(
-            f"a learning curve needs at least {_LEAST} items of known truth; there are {len(known)}. "
-            "Say the truth of more."
+            f"a learning curve needs at least {_MIN_LABELS} items of known truth; there are {len(known)}. "
+            "Label more items."
         )
-    known = rng.permutation(known)[:_MOST]
-    unknown = rng.permutation(unknown)[:_UNLABELLED]
-    n_judged = max(1, round(held_out * len(known)))
-    steps = _sizes(sizes, len(known) - n_judged)
+    known = rng.permutation(known)[:_MAX_LABELLED]
+    unknown = rng.permutation(unknown)[:_MAX_UNLABELLED]
+    n_held_out = max(1, round(held_out * len(known)))
+    steps = _sizes(sizes, len(known) - n_held_out)
     losses = np.full((2, whole_number(n_repeats, "n_repeats"), len(steps), len(known)), np.nan)
     for repeat in range(n_repeats):
         place = rng.permutation(len(known))
-        judged, training = place[:n_judged], known[place[n_judged:]]
+        evaluated, training = place[:n_held_out], known[place[n_held_out:]]
         for at, size in enumerate(steps):
             rows = np.concatenate([training[:size], unknown])
-            losses[:, repeat, at, judged] = _losses(team, seen, truth, rows, known[judged])
+            losses[:, repeat, at, evaluated] = _losses(team, observations, truth, rows, known[evaluated])
     error, log_loss = (
         [_score(losses[kind, :, at], is_error=is_error) for at in range(len(steps))]
         for kind, is_error in ((0, True), (1, False))
@@ -154,16 +155,16 @@ def _sizes(sizes: Sequence[int] | None, most: int) -> list[int]:
     return steps
 
 
-def _losses(team: Any, seen: Observations, truth: Codes, rows: Codes, judged: Codes) -> Floats:
-    """Error and log loss of each judged item, (2, n_judged), by a clone that learnt from ``rows``."""
-    fitted = fitted_on(team, seen.take(rows), truth[rows], None)
-    found = predicted(fitted, seen.take(judged).aligned(fitted.classes_), truth[judged], None)
+def _losses(team: UnfittedTeam, observations: Observations, truth: Codes, rows: Codes, held_out: Codes) -> Floats:
+    """Error and log loss of each held-out item, (2, n_held_out), by a clone fitted on ``rows``."""
+    fitted = fitted_on(team, observations.take(rows), truth[rows], None)
+    found = predict_all(fitted, observations.take(held_out).aligned(fitted.classes_), truth[held_out], None)
     wrong = (found.combined_label != found.true_label) * 1.0
     return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
 
 
 def _score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
-    """Mean and interval of losses (n_repeats, n_items), NaN where an item was not held out."""
+    """Mean and interval of losses (n_repeats, n_items), NaN if an item was not held out."""
     by_repeat = np.nanmean(losses, axis=1)
     value = float(by_repeat.mean())
     held_out = ~np.isnan(losses).all(axis=0)

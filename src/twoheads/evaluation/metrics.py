@@ -1,8 +1,8 @@
 """Scores of probabilities against the truth: error, log loss, Brier score and calibration errors.
 
-Every score takes ``(y, proba)``, true labels (n_items,) and probabilities (n_items, n_classes), used as they are given.
-``classes`` names the class of each column; where it is not given, the columns are the sorted labels of ``y`` if it
-shows them all, else the whole numbers 0 .. n_classes - 1. ``sample_weight`` counts items: weight 2 is the row twice.
+Every score takes ``(y, proba)``, true labels (n_items,) and probabilities (n_items, n_classes), not normalised again.
+``classes`` names the class of each column; by default the columns are the sorted labels of ``y`` if all occur in it,
+else the whole numbers 0 .. n_classes - 1. ``sample_weight`` counts items: weight 2 is the row twice.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from twoheads.errors import InvalidParameter
 from twoheads.evaluation.inputs import (
     as_codes,
     as_item_weight,
-    as_judged,
     as_labels,
-    same_length,
+    as_scored,
     shared_classes,
     whole_number,
 )
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.scoring import scores
+from twoheads.observations.checks import same_length
 
 Strategy = Literal["equal_mass", "equal_width"]
 
@@ -43,8 +43,8 @@ def error_rate(
     0.5
     """
     if np.ndim(proba) != 1:
-        judged = as_judged(y, proba, classes, sample_weight)
-        return scores.weighted_mean((judged.proba.argmax(axis=0) != judged.true_label) * 1.0, judged.weight)
+        items = as_scored(y, proba, classes, sample_weight)
+        return scores.weighted_mean((items.proba.argmax(axis=0) != items.true_label) * 1.0, items.weight)
     labels, predicted = as_labels(y, "y"), as_labels(proba, "proba")
     same_length("y", labels.size, "proba", predicted.size)
     named = shared_classes({"y": labels, "proba": predicted}, classes)
@@ -57,16 +57,16 @@ def log_loss(
 ) -> float:
     """Mean negative log-likelihood of the truth in nats, ``-mean_i log p_{i, y_i}``.
 
-    A probability below ``twoheads.kernels.simplex.FLOOR`` (1.2e-38) is read as that, so that one truth held impossible
-    costs 87.3 instead of making the mean infinite.
+    A probability below ``twoheads.kernels.simplex.FLOOR`` (1.2e-38) is taken as that, so that one truth of probability
+    0 costs 87.3 instead of making the mean infinite.
 
     Examples
     --------
     >>> round(log_loss([0, 1], [[0.5, 0.5], [0.75, 0.25]]), 4)  # (log 2 + log 4) / 2
     1.0397
     """
-    judged = as_judged(y, proba, classes, sample_weight)
-    return scores.weighted_mean(scores.log_losses(judged.proba, judged.true_label), judged.weight)
+    items = as_scored(y, proba, classes, sample_weight)
+    return scores.weighted_mean(scores.log_losses(items.proba, items.true_label), items.weight)
 
 
 def brier_score(
@@ -81,8 +81,8 @@ def brier_score(
     >>> brier_score([0, 1], [[1.0, 0.0], [0.5, 0.5]])
     0.25
     """
-    judged = as_judged(y, proba, classes, sample_weight)
-    return scores.weighted_mean(scores.brier_scores(judged.proba, judged.true_label), judged.weight)
+    items = as_scored(y, proba, classes, sample_weight)
+    return scores.weighted_mean(scores.brier_scores(items.proba, items.true_label), items.weight)
 
 
 def expected_calibration_error(
@@ -103,14 +103,14 @@ def expected_calibration_error(
     Examples
     --------
     >>> y, proba = [0, 0, 0, 1], [[0.75, 0.25]] * 4
-    >>> expected_calibration_error(y, proba)  # right in three of four, as it says
+    >>> expected_calibration_error(y, proba)  # right in three of four, as stated
     0.0
     """
-    judged = as_judged(y, proba, classes, sample_weight)
-    confidence = judged.proba.max(axis=0)
-    right = (judged.proba.argmax(axis=0) == judged.true_label) * 1.0
-    boundaries = bin_boundaries(confidence, judged.weight, n_bins, strategy)
-    return scores.calibration_error(confidence, right, judged.weight, boundaries)
+    items = as_scored(y, proba, classes, sample_weight)
+    confidence = items.proba.max(axis=0)
+    right = (items.proba.argmax(axis=0) == items.true_label) * 1.0
+    boundaries = bin_boundaries(confidence, items.weight, n_bins, strategy)
+    return scores.calibration_error(confidence, right, items.weight, boundaries)
 
 
 def classwise_calibration_error(
@@ -131,9 +131,9 @@ def classwise_calibration_error(
     >>> round(classwise_calibration_error([0, 1], [[0.9, 0.1], [0.9, 0.1]]), 3)  # 0.9 against 1/2, 0.1 against 1/2
     0.4
     """
-    judged = as_judged(y, proba, classes, sample_weight)
+    items = as_scored(y, proba, classes, sample_weight)
     bins = whole_number(n_bins, "n_bins")
-    return scores.classwise_calibration_error(judged.proba, judged.true_label, judged.weight, bins)
+    return scores.classwise_calibration_error(items.proba, items.true_label, items.weight, bins)
 
 
 def marginal_calibration_error(
@@ -155,13 +155,13 @@ def marginal_calibration_error(
 
     Examples
     --------
-    >>> marginal_calibration_error([0, 1, 1, 1], [[0.75, 0.25]] * 4)  # (3/4, 1/4) was said, it is (1/4, 3/4)
+    >>> marginal_calibration_error([0, 1, 1, 1], [[0.75, 0.25]] * 4)  # predicted (3/4, 1/4), observed (1/4, 3/4)
     0.5
     """
-    judged = as_judged(y, proba, classes, sample_weight)
+    items = as_scored(y, proba, classes, sample_weight)
     bins = whole_number(n_bins, "n_bins")
-    predicted, frequency = scores.binned_truth(judged.proba, judged.true_label, judged.weight, bins)
-    return scores.weighted_mean(np.abs(predicted - frequency), judged.weight)
+    predicted, frequency = scores.binned_truth(items.proba, items.true_label, items.weight, bins)
+    return scores.weighted_mean(np.abs(predicted - frequency), items.weight)
 
 
 def bin_boundaries(values: Floats, weight: Floats, n_bins: int, strategy: Strategy) -> Floats:

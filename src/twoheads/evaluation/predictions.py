@@ -1,4 +1,4 @@
-"""What is compared: for each item the truth, the human's label, the model's row and the combination's, side by side."""
+"""Predictions to compare: truth, the human's label, the model's and the combination's probabilities of each item."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.calibration.base import Calibrator
+from twoheads.engines.blocks import block_slices, map_blocks
+from twoheads.evaluation.team import Team, calibrator_of
+from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight
 
@@ -23,23 +26,23 @@ class Predictions:
     items : ndarray of shape (n_items,)
         The items' ids.
     true_label : ndarray of shape (n_items,)
-        Codes; -1 where the truth is not known.
+        Codes; -1 if the truth is unknown.
     human_label : ndarray of shape (n_items,)
-        Codes; -1 where nobody was asked. Of several answers the most frequent, the first class in a tie.
+        Codes; -1 without an answer. Of several answers the most frequent, the first class in a tie.
     human_error : ndarray of shape (n_items,)
-        0 where the human is right and 1 where wrong; of several people the majority, a tie broken by lot counting its
-        chance of being wrong. NaN where the truth is not known or nobody was asked.
+        0 if the human is right and 1 if wrong; of several people the majority, with the expected error of a tie broken
+        at random. NaN if the truth is unknown or there is no answer.
     has_model : ndarray of shape (n_items,)
-        Whether the model has a row for the item; where not, it stands as uniform below.
+        Whether the model has a prediction for the item; without one, it is uniform below.
     model_proba, combined_proba : ndarray of shape (n_items, n_classes)
     calibrated_proba : ndarray of shape (n_items, n_classes) or None
-        The model's rows as the team calibrates them; None where the team has no calibrator.
+        The model's probabilities as the team calibrates them; None if the team has no calibrator.
     weight : ndarray of shape (n_items,) or None
     how : str
-        How they came about, in words: "held out", "5-fold cross-validation", ...
+        How they were made: "held out", "5-fold cross-validation", ...
     crowd_proba : ndarray of shape (n_items, n_classes) or None
-        What the team makes of the people's answers without the model; None where no item has several answers, or no
-        model has seen any.
+        The people's answers as the team combines them without the model; None if no item has several answers, or none
+        has a model prediction.
     """
 
     classes: NDArray[Any]
@@ -60,7 +63,7 @@ class Predictions:
 
     @property
     def model_label(self) -> Codes:
-        """The model's label, (n_items,) codes; -1 where it has no row."""
+        """The model's label, (n_items,) codes; -1 if it has no prediction."""
         return np.where(self.has_model, self.model_proba.argmax(axis=1), MISSING)
 
     @property
@@ -69,7 +72,7 @@ class Predictions:
         return np.asarray(self.combined_proba.argmax(axis=1))
 
     def take(self, rows: NDArray[Any]) -> Self:
-        """Predictions for some items, by positions or a mask."""
+        """Predictions for a subset of the items, by positions or a mask."""
         return replace(
             self,
             items=self.items[rows],
@@ -85,16 +88,16 @@ class Predictions:
         )
 
 
-def predictions(team: Any, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> Predictions:
-    """Collect what a fitted team, its model and its human say of items that the team was not fitted on.
+def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> Predictions:
+    """Predictions of a fitted team, of its model and of its human for held-out items.
 
     Parameters
     ----------
-    team : Combiner
+    team : Team
         Fitted.
     X : Observations, data frame, or array of shape (n_items, 1 + n_classes)
     y : array of shape (n_items,), optional
-        The truth; None, NaN, -1 or blank where it is not known.
+        The truth; None, NaN, -1 or blank if unknown.
     sample_weight : array of shape (n_items,), optional
 
     Examples
@@ -105,31 +108,22 @@ def predictions(team: Any, X: Any, y: Any = None, *, sample_weight: ArrayLike | 
     >>> found.human_label.tolist(), found.model_label.tolist(), found.combined_label.tolist()
     ([0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 1])
     """
-    seen = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
-    return predicted(team, seen, as_truth(y, seen), as_weight(sample_weight, len(seen)))
+    observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    weight = as_weight(sample_weight, len(observations))
+    return predict_all(team, observations, as_truth(y, observations), weight)
 
 
-def predicted(team: Any, seen: Observations, true_label: Codes, weight: Floats | None) -> Predictions:
+def predict_all(team: Team, observations: Observations, true_label: Codes, weight: Floats | None) -> Predictions:
     """Predictions for observations whose classes are the team's."""
-    calibrator = getattr(team, "calibrator_", None)
-    model = np.empty((len(seen), seen.n_classes))
-    calibrated = None if calibrator is None else np.empty_like(model)
-
-    def write(rows: slice) -> None:
-        log_proba = seen.block(rows).log_proba
-        model[rows] = np.exp(log_proba).T
-        if calibrated is not None and calibrator is not None:
-            calibrated[rows] = np.exp(calibrator.calibrate(log_proba)).T
-
-    for _ in map_blocks(write, block_slices(len(seen), seen.n_classes)):
-        pass
-    human_label, human_error = majority(seen, true_label)
-    has_model, combined, crowd = seen.has_model(), team.predict_proba(seen), None
-    if seen.answers.start is not None and has_model.any() and calibrator is not None:
-        crowd = team.predict_proba(replace(seen, model_proba=(), models=()))
+    calibrator = calibrator_of(team)
+    model, calibrated = _model_proba(observations, calibrator)
+    human_label, human_error = majority(observations, true_label)
+    has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
+    if observations.answers.start is not None and has_model.any() and calibrator is not None:
+        crowd = team.predict_proba(replace(observations, model_proba=(), models=()))
     return Predictions(
-        seen.classes,
-        seen.items,
+        observations.classes,
+        observations.items,
         true_label,
         human_label,
         human_error,
@@ -142,22 +136,38 @@ def predicted(team: Any, seen: Observations, true_label: Codes, weight: Floats |
     )
 
 
-def majority(seen: Observations, true_label: Codes) -> tuple[Codes, Floats]:
-    """Label of the people for each item, and its error; see `Predictions`."""
-    answers, n_classes = seen.answers, seen.n_classes
-    error = np.full(len(seen), np.nan)
+def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floats]:
+    """Majority label of the people for each item, and its error; see `Predictions`."""
+    answers, n_items, n_classes = observations.answers, len(observations), observations.n_classes
+    error = np.full(n_items, np.nan)
     known = true_label != MISSING
     if answers.start is None:
         label = np.where(answers.column == MISSING, MISSING, answers.column % n_classes)
-        judged = known & (label != MISSING)
-        error[judged] = label[judged] != true_label[judged]
+        evaluated = known & (label != MISSING)
+        error[evaluated] = label[evaluated] != true_label[evaluated]
         return label, error
-    item = np.repeat(np.arange(len(seen)), answers.per_item())
-    votes = np.bincount(item * n_classes + answers.column % n_classes, minlength=len(seen) * n_classes)
-    votes = votes.reshape(len(seen), n_classes)
+    item = item_of_answers(answers)
+    votes = np.bincount(item * n_classes + answers.column % n_classes, minlength=n_items * n_classes)
+    votes = votes.reshape(n_items, n_classes)
     most = votes.max(axis=1)
     label = np.where(most > 0, votes.argmax(axis=1), MISSING)
-    judged = np.flatnonzero(known & (most > 0))
-    first = votes[judged] == most[judged, None]
-    error[judged] = 1.0 - first[np.arange(len(judged)), true_label[judged]] / first.sum(axis=1)
+    rows = np.flatnonzero(known & (most > 0))
+    first = votes[rows] == most[rows, None]
+    error[rows] = 1.0 - first[np.arange(len(rows)), true_label[rows]] / first.sum(axis=1)
     return label, error
+
+
+def _model_proba(observations: Observations, calibrator: Calibrator | None) -> tuple[Floats, Floats | None]:
+    """The model's probabilities as given and as calibrated, (n_items, n_classes) each."""
+    model = np.empty((len(observations), observations.n_classes))
+    calibrated = None if calibrator is None else np.empty_like(model)
+
+    def write(rows: slice) -> None:
+        log_proba = observations.block(rows).log_proba
+        model[rows] = np.exp(log_proba).T
+        if calibrated is not None and calibrator is not None:
+            calibrated[rows] = np.exp(calibrator.calibrate(log_proba)).T
+
+    for _ in map_blocks(write, block_slices(len(observations), observations.n_classes)):
+        pass
+    return model, calibrated

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
-from twoheads.evaluation.inputs import as_judged
+from twoheads.evaluation.bootstrap import Z_95
+from twoheads.evaluation.inputs import as_scored
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
-
-_Z_95 = float(ndtri(0.975))
+from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ def reliability_curve(
     proba : array of shape (n_items, n_classes)
         Probabilities.
     n_bins : int
-        How many bins; those without items are left out.
+        Number of bins; those without items are left out.
     strategy : {"equal_mass", "equal_width"}
         Bins of equal numbers of items, items of equal confidence kept together, or of equal width on [0, 1].
     classes : array of shape (n_classes,), optional
@@ -79,17 +77,17 @@ def reliability_curve(
     >>> curve.accuracy_low.round(3).tolist(), curve.accuracy_high.round(3).tolist()
     ([0.301], [0.954])
     """
-    judged = as_judged(y, proba, classes, sample_weight)
-    confidence = judged.proba.max(axis=0)
-    right = judged.proba.argmax(axis=0) == judged.true_label
-    boundaries = bin_boundaries(confidence, judged.weight, n_bins, strategy)
+    items = as_scored(y, proba, classes, sample_weight)
+    confidence = items.proba.max(axis=0)
+    right = items.proba.argmax(axis=0) == items.true_label
+    boundaries = bin_boundaries(confidence, items.weight, n_bins, strategy)
     occupied, bins = np.unique(scores.bin_codes(confidence, boundaries), return_inverse=True)
     edges = np.concatenate([[0.0], boundaries, [1.0]])
-    weight = np.bincount(bins, weights=judged.weight).astype(np.float64)
-    accuracy = np.bincount(bins, weights=judged.weight * right) / weight
-    low, high = scores.wilson_interval(accuracy, weight, _Z_95)
+    weight = np.bincount(bins, weights=items.weight).astype(np.float64)
+    accuracy = np.bincount(bins, weights=items.weight * right) / weight
+    low, high = scores.wilson_interval(accuracy, weight, Z_95)
     return ReliabilityCurve(
-        mean_confidence=np.bincount(bins, weights=judged.weight * confidence) / weight,
+        mean_confidence=np.bincount(bins, weights=items.weight * confidence) / weight,
         accuracy=accuracy,
         count=np.bincount(bins),
         weight=weight,

@@ -1,7 +1,7 @@
-"""The answer matrix S: a row per item, a column per (person, possible answer), a 1 where that person gave that answer.
+"""The answer matrix S: a row per item, a column per (annotator, possible answer), a 1 for each answer.
 
-It is held as the column numbers of its ones. With ``log_given_true`` (a row per column of S, a column per true class)
-all that fitting and predicting needs is ``S @ log_given_true`` and ``S.T @ responsibility``.
+It is stored as the column numbers of its ones. With ``log_given_true`` (a row per column of S, a column per true class)
+fitting and predicting need only ``S @ log_given_true`` and ``S.T @ responsibility``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 class Answers:
     """The ones of S, row by row.
 
-    column  (n_answers,) the column of each answer; where ``start`` is None one per item, MISSING if it has none
-    start   (n_items + 1,) answers of item i stand at start[i]:start[i + 1]; None where no item has several
+    column  (n_answers,) the column of each answer; if ``start`` is None, one per item, MISSING if it has no answer
+    start   (n_items + 1,) answers of item i are at start[i]:start[i + 1]; None if no item has several
     """
 
     column: Codes
@@ -49,7 +49,7 @@ class Answers:
         return Answers(self.column[np.arange(start[-1]) + shift], start)
 
     def without(self, items: NDArray[np.bool_]) -> Answers:
-        """The same items, those of a mask without any answer."""
+        """The same items, with the answers of those in a mask removed."""
         if self.start is None:
             return Answers(np.where(items, MISSING, self.column))
         per_item = self.per_item()
@@ -64,7 +64,7 @@ class Answers:
 def pack_answers(item: Codes, column: Codes, n_items: int) -> Answers:
     """Answers in any order as the ones of S: by item, then by column.
 
-    item, column  (n_answers,) whose row and which column each answer is
+    item, column  (n_answers,) row and column of each answer
     """
     per_item = np.bincount(item, minlength=n_items)
     if per_item.max(initial=0) <= 1:
@@ -81,7 +81,7 @@ def pack_values(item: Codes, column: Codes, values: Floats, n_items: int) -> Flo
 
 
 def sorted_answers(item: Codes, column: Codes, n_items: int) -> Answers:
-    """Answers that stand in the order of `pack_answers` already."""
+    """Answers that are already in the order of `pack_answers`."""
     per_item = np.bincount(item, minlength=n_items)
     if per_item.max(initial=0) <= 1:
         single = np.full(n_items, MISSING)
@@ -91,7 +91,7 @@ def sorted_answers(item: Codes, column: Codes, n_items: int) -> Answers:
 
 
 def sorted_values(item: Codes, values: Floats, n_items: int) -> Floats:
-    """A number per answer as `pack_values` gives them, where they stand in that order already."""
+    """A number per answer as `pack_values` gives them, if they are already in that order."""
     if np.bincount(item, minlength=n_items).max(initial=0) > 1:
         return values
     single = np.full(n_items, np.nan)
@@ -100,7 +100,7 @@ def sorted_values(item: Codes, values: Floats, n_items: int) -> Floats:
 
 
 def rows_of_values(answers: Answers, values: Floats, rows: slice) -> Floats:
-    """Of a number per entry of ``answers.column``, those of consecutive items, as `Answers.rows`."""
+    """Numbers per entry of ``answers.column``, for consecutive items, as `Answers.rows`."""
     if answers.start is None:
         return values[rows]
     first, last, _ = rows.indices(len(answers))
@@ -108,43 +108,43 @@ def rows_of_values(answers: Answers, values: Floats, rows: slice) -> Floats:
 
 
 def take_values(answers: Answers, values: Floats, items: Codes) -> Floats:
-    """Of a number per entry of ``answers.column``, those of the given items, as `Answers.take`."""
+    """Numbers per entry of ``answers.column``, for the given items, as `Answers.take`."""
     return values[Answers(np.arange(len(values)), answers.start).take(items).column]
 
 
 def joined_answers(parts: Sequence[Answers]) -> Answers:
-    """The answers of several groups of items, one group after the other."""
+    """The answers of several groups of items, concatenated."""
     if all(part.start is None for part in parts):
         return Answers(np.concatenate([part.column for part in parts]))
     per_item = np.concatenate([part.per_item() for part in parts])
     return Answers(
-        np.concatenate([_there(part, part.column) for part in parts]), np.concatenate([[0], np.cumsum(per_item)])
+        np.concatenate([_present(part, part.column) for part in parts]), np.concatenate([[0], np.cumsum(per_item)])
     )
 
 
 def joined_values(parts: Sequence[Answers], values: Sequence[Floats | None]) -> Floats:
-    """A number per entry of the column of `joined_answers`; NaN where a group has none."""
+    """A number per entry of the column of `joined_answers`; NaN for a group without any."""
     filled = [
-        np.full(len(part.column), np.nan) if some is None else some for part, some in zip(parts, values, strict=True)
+        np.full(len(part.column), np.nan) if array is None else array for part, array in zip(parts, values, strict=True)
     ]
     if all(part.start is None for part in parts):
         return np.concatenate(filled)
-    return np.concatenate([_there(part, some) for part, some in zip(parts, filled, strict=True)])
+    return np.concatenate([_present(part, array) for part, array in zip(parts, filled, strict=True)])
 
 
-def _there(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
-    """Of a value per entry of ``answers.column``, those of answers that are there."""
+def _present(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
+    """Values per entry of ``answers.column``, without those of missing answers."""
     return values if answers.start is not None else values[answers.column != MISSING]
 
 
 def item_of_answers(answers: Answers) -> Codes:
-    """Whose each entry of ``answers.column`` is, (n_answers,)."""
+    """The item of each entry of ``answers.column``, (n_answers,)."""
     every = np.arange(len(answers))
     return every if answers.start is None else np.repeat(every, answers.per_item())
 
 
 def with_answer(answers: Answers, column: Codes) -> Answers:
-    """The same answers and one more for each item, after its own."""
+    """The same answers and one more for each item, after its others."""
     if not answers.per_item().any():
         return Answers(column)
     start = np.concatenate([[0], np.cumsum(answers.per_item() + 1)])
@@ -163,7 +163,7 @@ def _one_more(answers: Answers, old: NDArray[Any], new: NDArray[Any]) -> NDArray
 
 
 def permute_classes(answers: Answers, place: Codes) -> Answers:
-    """The same answers where class ``a`` is called ``place[a]``; every person can answer each class."""
+    """The same answers with class ``a`` renumbered ``place[a]``; answers are classes."""
     column = _permuted(answers, place)
     if answers.start is None:
         return Answers(column)
@@ -178,8 +178,8 @@ def permute_values(answers: Answers, place: Codes, values: Floats) -> Floats:
 
 
 def _permuted(answers: Answers, place: Codes) -> Codes:
-    person, answer = np.divmod(answers.column, len(place))
-    return np.where(answers.column == MISSING, MISSING, person * len(place) + place[answer])
+    annotator, answer = np.divmod(answers.column, len(place))
+    return np.where(answers.column == MISSING, MISSING, annotator * len(place) + place[answer])
 
 
 def _matrix(answers: Answers, n_columns: int, weight: Floats | None = None) -> csr_array:
@@ -195,12 +195,12 @@ def answer_log_likelihood(answers: Answers, log_given_true: Floats) -> Floats:
     log_given_true  (n_columns, n_classes)
     returns         (n_classes, n_items)
     """
-    if answers.start is None and len(answers) <= len(log_given_true):  # turning only their rows costs less
-        given = np.ascontiguousarray(log_given_true[answers.column].T)
-        given[:, answers.column == MISSING] = 0.0
-        return given
+    if answers.start is None and len(answers) <= len(log_given_true):  # transposing only their rows costs less
+        log_likelihood = np.ascontiguousarray(log_given_true[answers.column].T)
+        log_likelihood[:, answers.column == MISSING] = 0.0
+        return log_likelihood
     if answers.start is None:
-        # The code of "no answer" is the last index: a column that says nothing about any class.
+        # MISSING is the last index: a column of zeros, which carries no information.
         table = np.concatenate([log_given_true.T, np.zeros((log_given_true.shape[1], 1))], axis=1)
         return np.take(table, answers.column, axis=1, mode="wrap")
     return np.ascontiguousarray((_matrix(answers, len(log_given_true)) @ log_given_true).T)
@@ -209,32 +209,32 @@ def answer_log_likelihood(answers: Answers, log_given_true: Floats) -> Floats:
 def design_effect(answers: Answers, correlation: float) -> Floats:
     """Kish's design effect of each item's answers, ``1 + (n_i - 1) r``, (n_items,); 1 for an item without any.
 
-    Answers on one item resemble each other beyond what the true class explains: n_i of them are worth n_i over this.
+    Answers on one item are correlated given the true class: n_i of them are worth n_i over this.
     """
     return np.asarray(1.0 + np.maximum(answers.per_item() - 1.0, 0.0) * correlation)
 
 
 def shared_log_likelihood(
-    answers: Answers, log_given_true: Floats, correlation: float, manner: Floats | None = None
+    answers: Answers, log_given_true: Floats, correlation: float, response: Floats | None = None
 ) -> Floats:
-    """`answer_log_likelihood`, plus that of how they were given, over the design effect, (n_classes, n_items).
+    """`answer_log_likelihood`, plus that of confidence and "unsure", over the design effect, (n_classes, n_items).
 
-    manner  (n_classes, n_items) or None
+    response  (n_classes, n_items) log-likelihood of confidence levels and "unsure", or None
     """
-    given = answer_log_likelihood(answers, log_given_true)
-    if manner is not None:
-        given += manner
+    log_likelihood = answer_log_likelihood(answers, log_given_true)
+    if response is not None:
+        log_likelihood += response
     if answers.start is not None and correlation:
-        given /= design_effect(answers, correlation)
-    return given
+        log_likelihood /= design_effect(answers, correlation)
+    return log_likelihood
 
 
 def soft_counts(answers: Answers, responsibility: Floats, n_columns: int, weight: Floats | None = None) -> Floats:
     """How often each answer was given under each true class, ``S.T @ responsibility.T``.
 
-    responsibility  (n_classes, n_items), times the items' weights; where items have several answers, fastest if an
-                    item's classes stand side by side (order F)
-    weight          (n_items,) what an answer on each item counts; None for 1
+    responsibility  (n_classes, n_items), times the items' weights; if items have several answers, fastest if an
+                    item's classes are adjacent in memory (order F)
+    weight          (n_items,) weight of an answer on each item; None for 1
     returns         (n_columns, n_classes)
     """
     if answers.start is None:
@@ -246,7 +246,7 @@ def soft_counts(answers: Answers, responsibility: Floats, n_columns: int, weight
 
 
 def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_columns: int, n_classes: int) -> Floats:
-    """How often each answer was given under each known true class; items of unknown truth do not count.
+    """How often each answer was given under each known true class; items of unknown truth are ignored.
 
     true_label  (n_items,) codes, MISSING where unknown
     weight      (n_items,) or None
@@ -266,7 +266,7 @@ def hard_counts(answers: Answers, true_label: Codes, weight: Floats | None, n_co
 
 
 def as_crowd(answers: Answers, n_answers: int) -> Answers:
-    """The same answers as if one person had given them all."""
+    """The same answers as if one annotator had given them all."""
     column = answers.column % n_answers
     if answers.start is None:
         column[answers.column == MISSING] = MISSING
@@ -274,7 +274,7 @@ def as_crowd(answers: Answers, n_answers: int) -> Answers:
 
 
 def vote_shares(answers: Answers, n_classes: int) -> Floats:
-    """Share of each item's answers that name each class, (n_classes, n_items); equal where there is none."""
+    """Share of each class among an item's answers, (n_classes, n_items); uniform for an item without any."""
     there, per_item = answers.column != MISSING, answers.per_item()
     item, label = item_of_answers(answers)[there], answers.column[there] % n_classes
     votes = np.bincount(label * len(answers) + item, minlength=n_classes * len(answers)).reshape(n_classes, -1)
@@ -282,9 +282,9 @@ def vote_shares(answers: Answers, n_classes: int) -> Floats:
 
 
 def sum_by_item(answers: Answers, rows: Floats) -> Floats:
-    """Sum of a column of numbers per answer over the answers of each item; 0 for an item without any.
+    """Sum over each item's answers of a column of numbers per answer; 0 for an item without any.
 
-    rows     (n_classes, n_answers) for the answers that are there, in order
+    rows     (n_classes, n_answers) for the answers that are not missing, in order
     returns  (n_classes, n_items)
     """
     start = answers.start
@@ -292,6 +292,6 @@ def sum_by_item(answers: Answers, rows: Floats) -> Floats:
         per_item = np.zeros((len(rows), len(answers)))
         per_item[:, answers.column != MISSING] = rows
         return per_item
-    item = np.repeat(np.arange(len(answers)), answers.per_item())
+    item = item_of_answers(answers)
     # Of no answers at all, bincount makes integers.
     return np.stack([np.bincount(item, row, len(answers)) for row in rows]).astype(np.float64, copy=False)

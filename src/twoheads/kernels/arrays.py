@@ -1,4 +1,4 @@
-"""Names for the two kinds of array that all kernels take."""
+"""Types of arrays, and the code of a missing label."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-#: The code of a label that is not known, or of an answer that was not given.
+#: The code of an unknown label, or of a missing answer.
 MISSING = -1

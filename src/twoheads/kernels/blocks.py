@@ -1,4 +1,4 @@
-"""A block: some consecutive items as the arrays that kernels take."""
+"""A block: items as the arrays that kernels take."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some consecutive items.
+    """Items as arrays.
 
     log_proba   (n_classes, n_items) log of the model's probabilities, normalised and floored; of several models their
-                mean, normalised; uniform where no model has seen the item
-    answers     the people's answers
-    true_label  (n_items,) codes, MISSING where unknown; None where no truth is known
-    target      (n_classes, n_items) how likely each class is the true one, where that is known softly; else None
-    weight      (n_items,) or None where every item counts once
-    unsure      who said "unsure": columns are people; None where nobody did
-    confidence  (n_answers,) a number per entry of ``answers.column``, NaN where none was given; None where all are
-    members     one (n_classes, n_items) per model where there are several, as ``log_proba``; NaN where it has not seen
-                the item
-    no_model    (n_items,) whether no model has seen the item; None where each item has been seen
-    number      (n_items,) which items of the table these are, from 0; None where nobody asks
+                mean, normalised; uniform for an item without a model row
+    answers     the annotators' answers
+    true_label  (n_items,) codes, MISSING where unknown; None if no truth is known
+    target      (n_classes, n_items) probabilities of the true class; None if there are no soft targets
+    weight      (n_items,) or None for weights of 1
+    unsure      responses "unsure": columns are annotators; None if there are none
+    confidence  (n_answers,) a number per entry of ``answers.column``, NaN where there is none; None if there are none
+    members     one (n_classes, n_items) per model if there are several, as ``log_proba``; NaN where a model has no row
+    no_model    (n_items,) which items have no model row; None if all have one
+    number      (n_items,) the items' numbers in the table, from 0; None if not needed
     """
 
     log_proba: Floats
@@ -44,7 +43,7 @@ class Block:
 
     @property
     def n_items(self) -> int:
-        """How many items stand in the block."""
+        """How many items the block has."""
         return int(self.log_proba.shape[1])
 
     def total_weight(self) -> float:
@@ -52,7 +51,7 @@ class Block:
         return float(self.n_items if self.weight is None else self.weight.sum())
 
     def soft_target(self) -> Floats:
-        """The target as probabilities, one-hot where the truth is known, (n_classes, n_items)."""
+        """The target as probabilities, one-hot for a known truth, (n_classes, n_items)."""
         if self.target is not None:
             return self.target
         assert self.true_label is not None
@@ -69,30 +68,30 @@ class Block:
         """Sum of a number per item times the items' weights."""
         return float((per_item if self.weight is None else self.weight * per_item).sum())
 
-    def asked(self) -> NDArray[np.bool_]:
-        """Of which items somebody said something, be it "unsure", (n_items,)."""
+    def has_answer(self) -> NDArray[np.bool_]:
+        """Which items have an answer, "unsure" included, (n_items,)."""
         assert self.answers is not None
-        spoken = self.answers.per_item() > 0
-        return spoken if self.unsure is None else spoken | (self.unsure.per_item() > 0)
+        answered = self.answers.per_item() > 0
+        return answered if self.unsure is None else answered | (self.unsure.per_item() > 0)
 
-    def one_sided(self, *, has_model: bool) -> tuple[Codes, Codes]:
-        """Items of which the model alone has spoken, and those that no model has seen.
+    def single_source_items(self, *, has_model: bool) -> tuple[Codes, Codes]:
+        """Items with a model row and no answer, and items without a model row.
 
-        has_model  whether there is a model at all: where there is none, people alone are all there ever is
+        has_model  whether the team has a model; without one, the second group is empty
         """
         if self.no_model is None or not has_model:
-            return np.flatnonzero(~self.asked()), np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~self.asked() & ~self.no_model), np.flatnonzero(self.no_model)
+            return np.flatnonzero(~self.has_answer()), np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~self.has_answer() & ~self.no_model), np.flatnonzero(self.no_model)
 
     def rows(self, rows: slice) -> Block:
         """Consecutive items, without a copy."""
-        return self._some(rows, lambda answers: answers.rows(rows), rows_of_values)
+        return self._select(rows, lambda answers: answers.rows(rows), rows_of_values)
 
     def take(self, items: Codes) -> Block:
-        """Some of the items, in the given order."""
-        return self._some(items, lambda answers: answers.take(items), take_values)
+        """The given items, in the given order."""
+        return self._select(items, lambda answers: answers.take(items), take_values)
 
-    def _some(self, items: Any, answers_of: Callable[[Answers], Answers], values_of: Callable[..., Floats]) -> Block:
+    def _select(self, items: Any, answers_of: Callable[[Answers], Answers], values_of: Callable[..., Floats]) -> Block:
         numbers = None if self.answers is None or self.confidence is None else (self.answers, self.confidence)
         return Block(
             self.log_proba[:, items],
@@ -109,12 +108,12 @@ class Block:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """The items of several blocks that come from one table, one block after the other, as one."""
+    """Several blocks of one table as one block, in order."""
     if len(blocks) == 1:
         return blocks[0]
 
     def each(name: str) -> list[Any] | None:
-        """What the blocks hold under a name; None where none of them holds anything."""
+        """A field of each block; None if it is None in all of them."""
         held = [getattr(block, name) for block in blocks]
         return None if all(value is None for value in held) else held
 
@@ -123,7 +122,7 @@ def joined(blocks: Sequence[Block]) -> Block:
         if held is None:
             return None
         pairs = zip(held, blocks, strict=True)
-        return np.concatenate([np.full(block.n_items, value) if some is None else some for some, block in pairs])
+        return np.concatenate([np.full(block.n_items, value) if array is None else array for array, block in pairs])
 
     answers, target, unsure = each("answers"), each("target"), each("unsure")
     confidence = None if answers is None else each("confidence")

@@ -1,4 +1,4 @@
-"""The posterior of the truth: calibrated log m + S @ log_phi, normalised over classes."""
+"""The posterior of the true class: calibrated log m + S @ log_phi, normalised over classes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ def joint_log_proba(
     answers: Answers,
     log_given_true: Floats,
     correlation: float = 0.0,
-    manner: Floats | None = None,
+    response: Floats | None = None,
 ) -> Floats:
     """Joint log-probability of class and answers, ``log m_j + sum over answers of log P(answer | j)``.
 
-    The sum includes ``manner``, the log-likelihood of how answers were given, (n_classes, n_items), if there is one;
-    with a ``correlation`` of answers on one item it is divided by their design effect.
+    The sum includes ``response``, the log-likelihood of confidence levels and "unsure", (n_classes, n_items), if there
+    is one; with a ``correlation`` of answers on one item it is divided by their design effect.
 
-    Where the answers are impossible under every class that the model allows, the model alone speaks.
+    If the answers are impossible under every class that the model allows, they are ignored.
 
     calibrated      (n_classes, n_items) calibrated log-probabilities
     log_given_true  (n_columns, n_classes)
     returns         (n_classes, n_items)
     """
-    joint = shared_log_likelihood(answers, log_given_true, correlation, manner)
+    joint = shared_log_likelihood(answers, log_given_true, correlation, response)
     joint += calibrated
     fewer = min(joint, log_given_true, key=np.size)
     if np.isneginf(fewer.min(initial=0.0)):
@@ -42,14 +42,14 @@ def responsibilities(
     log_given_true: Floats,
     true_label: Codes | None,
     correlation: float = 0.0,
-    manner: Floats | None = None,
+    response: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """E-step: the posterior as probabilities, one-hot where the truth is known, and each item's log-likelihood.
 
     true_label  (n_items,) codes, MISSING where unknown, or None
     returns     (n_classes, n_items), (n_items,)
     """
-    joint = joint_log_proba(calibrated, answers, log_given_true, correlation, manner)
+    joint = joint_log_proba(calibrated, answers, log_given_true, correlation, response)
     total = log_sum(joint)
     known = np.flatnonzero(true_label != MISSING) if true_label is not None else np.empty(0, dtype=np.intp)
     truth = true_label[known] if true_label is not None else known

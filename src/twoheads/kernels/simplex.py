@@ -1,4 +1,4 @@
-"""Probabilities in log space. The only floor of the package lives here."""
+"""Probabilities in log space, and the only floor of the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from twoheads.kernels.arrays import Codes, Floats
 
 #: A model's probability below this is read as this. It is the smallest normal number in single precision, in which most
-#: models compute: below it, a "zero" is a rounding and not an opinion that no evidence could ever change.
+#: models compute: a smaller value, or 0, is a rounding and not a certainty that no evidence could change.
 FLOOR = float(np.finfo(np.float32).tiny)
 LOG_FLOOR = float(np.log(FLOOR))
 
@@ -38,15 +38,15 @@ def log_sum(log_values: Floats) -> Floats:
 def normalise_log(log_values: Floats) -> Floats:
     """Log-probabilities proportional to the given ones, in place: ``v_j - log sum_k exp(v_k)``.
 
-    An item whose values are all ``-inf`` has been told nothing: it gets the uniform distribution.
+    An item whose values are all ``-inf`` gets the uniform distribution.
 
     log_values  (n_classes, n_items), overwritten and returned
     """
     total = log_sum(log_values)
-    untold = np.flatnonzero(np.isneginf(total))
-    if len(untold):
-        log_values[:, untold] = 0.0
-        total[untold] = np.log(len(log_values))
+    no_information = np.flatnonzero(np.isneginf(total))
+    if len(no_information):
+        log_values[:, no_information] = 0.0
+        total[no_information] = np.log(len(log_values))
     log_values -= total
     return log_values
 
@@ -72,12 +72,12 @@ def _extreme(total: Floats) -> Codes:
     return np.flatnonzero(~((total > low) & (total < high)))
 
 
-#: Items copied at a time: of as many classes as most tables have, they stay in the cache.
+#: Items copied at a time, few enough for the cache with the usual number of classes.
 _PIECE = 2048
 
 
 def class_major(values: NDArray[Any]) -> Floats:
-    """A copy in double precision whose loops run along the items.
+    """A copy in double precision, class-major.
 
     values   (n_items, n_classes)
     returns  (n_classes, n_items)
@@ -113,23 +113,23 @@ def log_softmax(logits: NDArray[Any]) -> Floats:
 
 
 def mean_log_proba(members: tuple[Floats, ...], weight: Floats | None = None) -> Floats:
-    """Mean of several models' log-probabilities, normalised; NaN for an item that none of them has seen.
+    """Mean of several models' log-probabilities, normalised; NaN for an item without any model row.
 
-    members  (n_classes, n_items) each, NaN for items that a model has not seen
-    weight   (n_models,) what each counts; None where all count the same
+    members  (n_classes, n_items) each, NaN for items without a row of that model
+    weight   (n_models,) or None for equal weights
     """
     weight = np.ones(len(members)) if weight is None else weight
     total, number = np.zeros_like(members[0]), np.zeros(members[0].shape[1])
-    for member, counts in zip(members, weight, strict=True):
+    for member, member_weight in zip(members, weight, strict=True):
         here = ~np.isnan(member[0])
-        np.add(total, counts * member, out=total, where=here)
-        number += counts * here
+        np.add(total, member_weight * member, out=total, where=here)
+        number += member_weight * here
     with np.errstate(invalid="ignore"):
         total /= number
-    seen = number > 0
-    if seen.all():
+    has_model = number > 0
+    if has_model.all():
         return normalise_log(total)
-    total[:, seen] = normalise_log(total[:, seen])
+    total[:, has_model] = normalise_log(total[:, has_model])
     return total
 
 

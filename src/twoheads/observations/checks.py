@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -80,8 +80,8 @@ def as_class_codes(values: ArrayLike, n_classes: int, argument: str) -> Codes:
     return filled.astype(np.intp)
 
 
-def as_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats | None:
-    """Weights of the items as floats, or None if every item counts once."""
+def as_weight(sample_weight: ArrayLike | None, n_items: int, *, beside: str = "X") -> Floats | None:
+    """Weights of the items as floats, or None if every item counts once; ``beside`` names the items' argument."""
     if sample_weight is None:
         return None
     remedy = "Give weight 0 to items that should not count."
@@ -92,7 +92,7 @@ def as_weight(sample_weight: ArrayLike | None, n_items: int) -> Floats | None:
         raise InvalidObservations(
             f"sample_weight must be one-dimensional; it has shape {weight.shape}. Give one number per item."
         )
-    same_length("sample_weight", len(weight), "X", n_items)
+    same_length("sample_weight", len(weight), beside, n_items)
     off = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(off):
         raise rows_off("sample_weight", "must be finite and not negative", weight, off, remedy)

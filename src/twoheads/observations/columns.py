@@ -22,7 +22,7 @@ from twoheads.observations.labels import (
     read_as_codes,
     sorted_names,
 )
-from twoheads.wording import listed
+from twoheads.text import listed
 
 #: Names of the same column, in order of preference.
 ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.wording import listed
+from twoheads.text import listed
 
 _UNKNOWN = -2
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations, Problem
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.checks import check_columns, same_length

@@ -1,4 +1,4 @@
-"""What one more answer is worth, from the fitted team."""
+"""The expected value of one more answer."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.combination.forecast import present_belief
+from twoheads.combination.insight.next_answer import belief_before_answer
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.local import block_slices, map_blocks
+from twoheads.combination.rule import CombinationRule
+from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import item_of_answers, with_answer, with_value
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.asking import gains
+from twoheads.kernels.scoring.answer_value import gains
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.observations import Observations
 
 
-def expected_gain(team: Any, X: Any, *, person: str | None = None, cost: ArrayLike | None = None) -> Floats:
-    r"""By how much one more answer is expected to raise the accuracy of each item's label.
+def expected_gain(
+    team: ProbabilityLabelCombiner, X: Any, *, person: str | None = None, cost: ArrayLike | None = None
+) -> Floats:
+    r"""Expected gain in accuracy of each item's label from one more answer.
 
     .. math:: \sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
 
-    with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior once the answer is h,
-    and b what it believes now. An answer that changes no choice gains nothing; the gain is never negative.
+    with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior after the answer h, and
+    b its belief now. An answer that cannot change the label gains nothing; the gain is never negative.
 
     Parameters
     ----------
     team : ProbabilityLabelCombiner
         A fitted team.
-    X : Observations, data frame or array
-        What is known so far; items without any answer are welcome.
+    X : Observations, data frame, array or scanned table
+        What is known so far; items may have no answer yet.
     person : str, optional
-        Who would be asked; somebody new by default, who answers as the crowd does.
+        Who would be asked; by default a new person, who answers as the crowd does.
     cost : array of shape (n_decisions, n_classes), optional
         ``cost[d, j]`` is what decision d costs where j is true; the gain is then the expected cost that is saved.
 
@@ -54,27 +57,30 @@ def expected_gain(team: Any, X: Any, *, person: str | None = None, cost: ArrayLi
     """
     outlook = Outlook.of(team, X, as_worth(cost, team))
     place = outlook.places([person])[0] if person is not None else outlook.crowd
-    rows = np.arange(len(outlook.seen))
+    rows = np.arange(len(outlook.observations))
     gain = outlook.gains(rows, np.full(len(rows), place))
-    if person in outlook.seen.annotators:
+    names = outlook.observations.annotators
+    if person in names:
         item, who = outlook.answered()
-        gain[item[who == outlook.seen.annotators.index(person)]] = 0.0
+        gain[item[who == names.index(person)]] = 0.0
     return gain
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """Items as the team sees them now: what it believes, what it would decide, and what more could tell it.
+    """The team's posterior of some items, its decisions, and its predictions of the next answers.
 
+    rule        the team's combination rule
     posterior   (n_classes, n_items)
-    belief      (n_classes, n_items) from which the next answer is foretold
+    belief      (n_classes, n_items) from which the next answer is predicted
     choice      (n_items,) the present decision
-    given_true  (n_people + 1, n_answers, n_classes) of everyone known to the team, then the crowd
-    worth       (n_decisions, n_classes), or None where being right is all that counts
+    given_true  (n_annotators + 1, n_answers, n_classes) matrices of all annotators, then the crowd's
+    worth       (n_decisions, n_classes), or None where a decision is a class and being right is worth 1
     """
 
     team: ProbabilityLabelCombiner
-    seen: Observations
+    rule: CombinationRule
+    observations: Observations
     posterior: Floats
     belief: Floats
     choice: Codes
@@ -82,46 +88,47 @@ class Outlook:
     worth: Floats | None
 
     @classmethod
-    def of(cls, team: Any, X: Any, worth: Floats | None = None) -> Outlook:
+    def of(cls, team: ProbabilityLabelCombiner, X: Any, worth: Floats | None = None) -> Outlook:
         """The outlook on observations in any of their forms."""
-        seen = as_team(team)._observations(X)
+        observations, rule = as_team(team).observe(X), team.rule()
+        answer_log_temperature = team.answer_log_temperature_
 
         def look(rows: slice) -> tuple[Floats, Floats]:
-            block = team._block(seen, rows)
+            block = team.block(observations, rows)
             posterior = normalise_exp(team.log_joint(block))
-            return posterior, present_belief(team, block, posterior)
+            return posterior, belief_before_answer(rule, block, posterior, answer_log_temperature)
 
-        parts = list(map_blocks(look, block_slices(len(seen), seen.n_classes)))
-        posterior, belief = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+        looks = list(map_blocks(look, block_slices(len(observations), observations.n_classes)))
+        posterior, belief = (np.concatenate(each, axis=1) for each in zip(*looks, strict=True))
         choice = (posterior if worth is None else worth @ posterior).argmax(axis=0)
-        return cls(team, seen, posterior, belief, choice, team.confusion_.people(), worth)
+        return cls(team, rule, observations, posterior, belief, choice, rule.confusion.people(), worth)
 
     @property
     def crowd(self) -> int:
-        """The place of somebody new."""
+        """The index of a new person."""
         return len(self.given_true) - 1
 
     def places(self, people: list[str]) -> Codes:
-        """Whose matrix each person has: the crowd's for those the team does not know."""
-        return self.team._place(tuple(people))
+        """Index of each person's matrix; the crowd's for those the team does not know."""
+        return self.team.annotator_index(tuple(people))
 
     def answered(self) -> tuple[Codes, Codes]:
-        """Item and person of each answer so far, people numbered as in ``seen.annotators``."""
-        answers = self.seen.answers
+        """Item and person of each answer so far, people numbered as in ``observations.annotators``."""
+        answers = self.observations.answers
         there = answers.column != MISSING
-        return item_of_answers(answers)[there], answers.column[there] // self.seen.n_classes
+        return item_of_answers(answers)[there], answers.column[there] // self.observations.n_classes
 
     def gains(self, rows: Codes, place: Codes) -> Floats:
         """Expected gain of asking person ``place[i]`` about item ``rows[i]``, (n,)."""
         n_labels, n_classes = self.given_true.shape[1:]
         out = np.empty(len(rows))
 
-        def write(some: slice) -> None:
-            item, matrix = rows[some], self.given_true[place[some]]
-            after = self._posteriors(np.repeat(item, n_labels), (place[some, None] * n_classes + np.arange(n_labels)))
+        def write(chunk: slice) -> None:
+            item, matrix = rows[chunk], self.given_true[place[chunk]]
+            after = self._posteriors(np.repeat(item, n_labels), (place[chunk, None] * n_classes + np.arange(n_labels)))
             posterior = np.moveaxis(after.reshape(n_classes, len(item), n_labels), 2, 0)
             proba = np.einsum("nak,kn->an", matrix, self.belief[:, item])
-            out[some] = gains(proba, posterior, self.choice[item], self.worth)
+            out[chunk] = gains(proba, posterior, self.choice[item], self.worth)
 
         for _ in map_blocks(write, block_slices(len(rows), n_labels * n_classes)):
             pass
@@ -129,27 +136,26 @@ class Outlook:
 
     def _posteriors(self, rows: Codes, column: Codes) -> Floats:
         """The posterior of items with one more answer each, (n_classes, n)."""
-        some = self.seen.take(rows)
-        block = self.team._block(some, slice(0, len(rows)))
+        block = self.team.block(self.observations.take(rows), slice(0, len(rows)))
         assert block.answers is not None
         confidence = None if block.confidence is None else with_value(block.answers, block.confidence)
         more = replace(block, answers=with_answer(block.answers, column.ravel()), confidence=confidence)
         return normalise_exp(self.team.log_joint(more))
 
 
-def as_team(team: Any) -> ProbabilityLabelCombiner:
-    """A fitted team that foretells answers."""
+def as_team(team: object) -> ProbabilityLabelCombiner:
+    """A fitted team that predicts answers."""
     if not isinstance(team, ProbabilityLabelCombiner):
         raise InvalidParameter(
             f"team must be a ProbabilityLabelCombiner, as recommended() gives; it is a {type(team).__name__}, which "
-            "does not tell what people will answer."
+            "does not predict what people will answer."
         )
     check_is_fitted(team)
     return team
 
 
-def as_worth(cost: ArrayLike | None, team: Any) -> Floats | None:
-    """What each decision is worth under each truth, from what it costs; None where no cost is given."""
+def as_worth(cost: ArrayLike | None, team: ProbabilityLabelCombiner) -> Floats | None:
+    """Value of each decision under each truth, minus its cost; None without a cost matrix."""
     if cost is None:
         return None
     n_classes = len(as_team(team).classes_)

@@ -1,4 +1,4 @@
-"""Who should look at what next."""
+"""Choose the next questions: whom to ask about which item."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.engines.local import map_blocks
+from twoheads.combination.probability_label import ProbabilityLabelCombiner
+from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.asking import coherent_gains
+from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.policy.asking import Outlook, as_worth
 
-#: So many people per item, the best at a quick look, are looked at closely.
+#: Exact gains are computed for so many groups of people per item, the best by an approximate gain,
 CLOSELY = 5
-
-#: So many times the items that the budget pays for are looked at closely, and not fewer than this.
+#: and for so many times the items that the budget pays for, but at least so many.
 MARGIN, LEAST_ITEMS = 2, 1000
 
-#: Numbers in one array of a quick look: they stay in the cache.
+#: Numbers in one array of approximate gains: they stay in the cache.
 _QUICK_NUMBERS = 65_536
 
 
@@ -42,7 +42,7 @@ class Plan:
     n_items : int
         How many items there are.
     next_gain : float
-        Gain per price of the best question that was left out for want of budget; 0 where no other would pay.
+        Gain per price of the best question that the budget does not pay for; 0 where no other has any gain.
     expected_now : float
         The expected accuracy before anyone is asked; with a cost matrix, minus the expected cost.
     """
@@ -66,7 +66,7 @@ class Plan:
 
 
 def choose(
-    team: Any,
+    team: ProbabilityLabelCombiner,
     X: Any,
     budget: float,
     *,
@@ -84,8 +84,8 @@ def choose(
     ----------
     team : ProbabilityLabelCombiner
         A fitted team.
-    X : Observations, data frame or array
-        What is known so far. Nobody is asked again what he has answered.
+    X : Observations, data frame, array or scanned table
+        What is known so far. Nobody is asked twice about the same item.
     budget : float
         The most that all questions together may cost.
     people : sequence of str, optional
@@ -122,23 +122,23 @@ def choose(
     row, group = row[order], group[order]
     return Plan(
         row,
-        outlook.seen.items[row],
+        outlook.observations.items[row],
         groups.members_for(row, group),
         gain[order],
         groups.price[group],
-        len(outlook.seen),
+        len(outlook.observations),
         next_gain,
-        float(value[outlook.choice, np.arange(len(outlook.seen))].mean()),
+        float(value[outlook.choice, np.arange(len(outlook.observations))].mean()),
     )
 
 
 @dataclass(frozen=True)
 class Groups:
-    """People who can be asked; those of one matrix and one price are looked at once.
+    """People who can be asked, grouped by matrix and price: a gain is computed once per group.
 
     names     of everyone
-    of        (n_names,) the group of each
-    place     (n_groups,) whose matrix it has
+    of_name   (n_names,) the group of each
+    place     (n_groups,) index of the group's matrix
     price     (n_groups,)
     answered  item and name (its position) of each answer that one of them has given
     """
@@ -158,7 +158,7 @@ class Groups:
         kind = np.column_stack([matrix[same], prices])
         _, first, group = np.unique(kind, axis=0, return_index=True, return_inverse=True)
         at = {name: number for number, name in enumerate(names)}
-        number = np.array([at.get(name, -1) for name in outlook.seen.annotators], dtype=np.intp)
+        number = np.array([at.get(name, -1) for name in outlook.observations.annotators], dtype=np.intp)
         item, who = outlook.answered()
         ours = number[who] >= 0
         return cls(names, group.ravel(), place[first], prices[first], (item[ours], number[who[ours]]))
@@ -187,37 +187,39 @@ class Groups:
 
 
 def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
-    """Items and groups that are to be looked at closely, from a quick look at all of them."""
-    given = np.ascontiguousarray(np.moveaxis(outlook.given_true[groups.place], 0, 2))
-    n_items, n_groups = len(outlook.seen), len(groups.place)
+    """Items and groups with the largest approximate gains per price, whose exact gains are worth computing."""
+    given_true = np.ascontiguousarray(np.moveaxis(outlook.given_true[groups.place], 0, 2))
+    n_items, n_groups = len(outlook.observations), len(groups.place)
     n_close = min(CLOSELY, n_groups)
     n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
-    rows = _can_be_among(outlook, groups, given, n_looked)
+    rows = _can_be_among(outlook, groups, given_true, n_looked)
     step = max(1, _QUICK_NUMBERS // n_groups)
 
     def look(start: int) -> tuple[Codes, Floats]:
-        some = rows[start : start + step]
-        ratio = coherent_gains(outlook.belief[:, some, None], given, outlook.worth)
+        chunk = rows[start : start + step]
+        ratio = coherent_gains(outlook.belief[:, chunk, None], given_true, outlook.worth)
         ratio /= groups.price
-        ratio[groups.taken(some)] = -np.inf
+        ratio[groups.taken(chunk)] = -np.inf
         close = np.argpartition(-ratio, n_close - 1, axis=1)[:, :n_close]
         return close, np.take_along_axis(ratio, close, axis=1)
 
-    parts = list(map_blocks(look, range(0, len(rows), step)))
-    close, ratio = (np.concatenate(part) for part in zip(*parts, strict=True))
+    looks = list(map_blocks(look, range(0, len(rows), step)))
+    close, ratio = (np.concatenate(each) for each in zip(*looks, strict=True))
     best = np.sort(np.argpartition(-ratio.max(axis=1), n_looked - 1)[:n_looked])
     of_best, at = np.nonzero(ratio[best] > -np.inf)
     return rows[best[of_best]], close[best[of_best], at]
 
 
-def _can_be_among(outlook: Outlook, groups: Groups, given: Floats, n_looked: int) -> Codes:
-    """Items that can be among the most promising ones, (n,): nobody's answer gains more than the truth would.
+def _can_be_among(outlook: Outlook, groups: Groups, given_true: Floats, n_looked: int) -> Codes:
+    """Items that can be among the ``n_looked`` with the largest gain per price, (n,).
 
-    What one able group promises on so many items is what the others must be able to reach.
+    Upper bound of an item's gain: that of knowing the truth, ``sum_y b(y) max_d w(d, y) - max_d sum_y b(y) w(d, y)``,
+    over the lowest price. Lower bound: the gain of one able group. An item is dropped if its upper bound is below the
+    ``n_looked``-th largest lower bound.
     """
     belief, worth = outlook.belief, outlook.worth
-    able = int((np.trace(given, axis1=0, axis2=1) / groups.price).argmax())
-    least = coherent_gains(belief, given[..., able, None], worth) / groups.price[able]
+    able = int((np.trace(given_true, axis1=0, axis2=1) / groups.price).argmax())
+    least = coherent_gains(belief, given_true[..., able, None], worth) / groups.price[able]
     least[groups.answered[0]] = -np.inf
     value = belief if worth is None else worth @ belief
     knowing = 1.0 if worth is None else worth.max(axis=0) @ belief
@@ -256,7 +258,7 @@ def as_people(people: Iterable[str] | None, known: Sequence[str]) -> list[str]:
 
 
 def as_prices(price: float | Mapping[str, float], names: Sequence[str]) -> Floats:
-    """What an answer of each person costs, (n_names,)."""
+    """The price of an answer of each person, (n_names,)."""
     if not isinstance(price, Mapping):
         return np.full(len(names), _positive(price, "price"))
     unknown = [name for name in price if str(name) not in names]
@@ -265,8 +267,8 @@ def as_prices(price: float | Mapping[str, float], names: Sequence[str]) -> Float
             f"price must name people who can be asked; {unknown[0]!r} is none of them ({len(unknown)} of {len(price)} "
             f"names are off). They are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
         )
-    given = {str(name): _positive(value, f"the price of {name!r}") for name, value in price.items()}
-    return np.array([given.get(name, 1.0) for name in names])
+    prices = {str(name): _positive(value, f"the price of {name!r}") for name, value in price.items()}
+    return np.array([prices.get(name, 1.0) for name in names])
 
 
 def _positive(value: float, name: str) -> float:

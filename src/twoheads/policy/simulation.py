@@ -1,4 +1,4 @@
-"""What asking would have bought: accuracy against cost on items whose truth and answers are known."""
+"""Simulate asking: accuracy against cost on items whose truth and answers are known."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.asking import coherent_gains
-from twoheads.observations import Observations
+from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.observations.labels import encode_labels
 from twoheads.policy.asking import Outlook, as_team
 from twoheads.policy.choosing import CLOSELY, as_number, as_prices
@@ -49,7 +49,7 @@ class AskingCurve:
 
 
 def simulate_asking(
-    team: Any,
+    team: ProbabilityLabelCombiner,
     X: Any,
     y: Any,
     *,
@@ -126,22 +126,23 @@ class _Pool:
     price: Floats
 
     @classmethod
-    def of(cls, team: Any, X: Any, y: Any, price: float | Mapping[str, float]) -> _Pool:
-        seen: Observations = as_team(team)._observations(X)
-        truth = encode_labels(y, seen.classes, argument="y")
-        if len(truth) != len(seen) or (truth == MISSING).any():
+    def of(cls, team: ProbabilityLabelCombiner, X: Any, y: Any, price: float | Mapping[str, float]) -> _Pool:
+        observations = as_team(team).observe(X)
+        truth = encode_labels(y, observations.classes, argument="y")
+        if len(truth) != len(observations) or (truth == MISSING).any():
             raise InvalidObservations(
                 f"y must hold the truth of every item; it has {len(truth)} entries, {int((truth == MISSING).sum())} of "
-                f"them missing, for {len(seen)} items. Leave the others out."
+                f"them missing, for {len(observations)} items. Leave the others out."
             )
-        asked = Outlook.of(team, seen)
+        asked = Outlook.of(team, observations)
         item, who = asked.answered()
-        label = seen.answers.column[seen.answers.column != MISSING] % seen.n_classes
-        place = asked.places(list(seen.annotators))
-        none = Answers(np.full(len(seen), MISSING))
-        nobody = replace(seen, answers=none, annotators=asked.team.annotators_, unsure=None, confidence=None)
-        prices = as_prices(price, seen.annotators)
-        column = place[who] * seen.n_classes + label
+        answers, n_classes = observations.answers, observations.n_classes
+        label = answers.column[answers.column != MISSING] % n_classes
+        place = asked.places(list(observations.annotators))
+        none = Answers(np.full(len(observations), MISSING))
+        nobody = replace(observations, answers=none, annotators=team.annotators_, unsure=None, confidence=None)
+        prices = as_prices(price, observations.annotators)
+        column = place[who] * n_classes + label
         return cls(Outlook.of(team, nobody), truth, item, column, prices[who])
 
     def mean_price(self) -> float:
@@ -149,14 +150,14 @@ class _Pool:
 
     def model_confidence(self) -> Floats:
         """The model's largest probability of each item, as it was given."""
-        seen = self.outlook.seen
-        return np.asarray(seen.block(slice(0, len(seen))).log_proba.max(axis=0))
+        observations = self.outlook.observations
+        return np.asarray(observations.block(slice(0, len(observations))).log_proba.max(axis=0))
 
-    def known(self, some: Codes) -> Outlook:
-        """The outlook once some answers (their positions) are in, on the items that have any of them."""
-        rows, item = np.unique(self.item[some], return_inverse=True)
-        answers = pack_answers(item, self.column[some], len(rows))
-        return Outlook.of(self.outlook.team, replace(self.outlook.seen.take(rows), answers=answers))
+    def known(self, subset: Codes) -> Outlook:
+        """The outlook once a subset of the answers (their positions) is in, on the items that have any of them."""
+        rows, item = np.unique(self.item[subset], return_inverse=True)
+        answers = pack_answers(item, self.column[subset], len(rows))
+        return Outlook.of(self.outlook.team, replace(self.outlook.observations.take(rows), answers=answers))
 
     def right_with_all(self) -> Any:
         right = self.outlook.choice == self.truth
@@ -165,9 +166,9 @@ class _Pool:
             right[rows] = self.known(np.arange(len(self.item))).choice == self.truth[rows]
         return right
 
-    def deferred(self, some: Codes) -> Any:
-        """Whether each of some answers is right by itself."""
-        return self.column[some] % len(self.outlook.posterior) == self.truth[self.item[some]]
+    def deferred(self, subset: Codes) -> Any:
+        """Whether each of a subset of the answers is right by itself."""
+        return self.column[subset] % len(self.outlook.posterior) == self.truth[self.item[subset]]
 
 
 def _rank(item: Codes) -> Codes:
@@ -240,9 +241,9 @@ def _best_answers(pool: _Pool, outlook: Outlook, rows: Codes, left: Any) -> tupl
     own = at[pool.item[pair]]
     quick = np.empty(len(pair))
     for begin in range(0, len(pair), _PAIRS):
-        some = slice(begin, begin + _PAIRS)
-        given = np.ascontiguousarray(np.moveaxis(outlook.given_true[place[some]], 0, 2))
-        quick[some] = coherent_gains(outlook.belief[:, own[some]], given) / pool.price[pair[some]]
+        chunk = slice(begin, begin + _PAIRS)
+        given_true = np.ascontiguousarray(np.moveaxis(outlook.given_true[place[chunk]], 0, 2))
+        quick[chunk] = coherent_gains(outlook.belief[:, own[chunk]], given_true) / pool.price[pair[chunk]]
     order = np.lexsort((-quick, own))
     close = order[_rank(own[order]) < CLOSELY]
     gain = outlook.gains(own[close], place[close])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twoheads.evaluation.headline import interval, name_of, percent
+from twoheads.evaluation.headline import name_of
 from twoheads.report.displays import (
     ComparisonDisplay,
     ConfusionDisplay,
@@ -12,9 +12,9 @@ from twoheads.report.displays import (
     ReliabilityDisplay,
     TemperatureDisplay,
 )
+from twoheads.report.displays.comparison_display import SHOWN
 from twoheads.report.svg import inline_svg
-
-_MEMBERS = ("human", "crowd", "model", "combination")
+from twoheads.text import interval, percent
 
 
 def figures(summary: dict[str, Any]) -> dict[str, str]:
@@ -34,16 +34,14 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
 
 def _comparison(summary: dict[str, Any]) -> dict[str, str]:
     section = summary["comparison"]
-    errors = {name: section[name]["error"] for name in _MEMBERS if section[name] is not None}
-    told = "; ".join(
-        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'])} {interval(error['low'], error['high'])}"
+    errors = {name: section[name]["error"] for name in SHOWN if section[name] is not None}
+    values = "; ".join(
+        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'], 1)} {interval(error['low'], error['high'])}"
         for name, error in errors.items()
     )
     figure = ComparisonDisplay(errors).plot().figure_
-    description = f"Share of items each gets wrong, with 95 % interval: {told}."
-    return {
-        "comparison": inline_svg(figure, name="fig-comparison", title="Errors side by side", description=description)
-    }
+    description = f"Error of each, with 95 % interval: {values}."
+    return {"comparison": inline_svg(figure, name="fig-comparison", title="Error of each", description=description)}
 
 
 def _reliability(summary: dict[str, Any]) -> dict[str, str]:
@@ -59,15 +57,15 @@ def _reliability(summary: dict[str, Any]) -> dict[str, str]:
             name=name,
             start=0.5 if lowest >= 0.5 else 0.0,
         )
-        told = ", ".join(
-            f"{100 * sure:.0f} % sure and {100 * right:.0f} % right"
+        values = "; ".join(
+            f"confidence {percent(sure)}, accuracy {percent(right)}"
             for sure, right in zip(curve["mean_confidence"], curve["accuracy"], strict=True)
         )
         drawn[f"reliability_{name}"] = inline_svg(
             display.plot().figure_,
             name=f"fig-reliability-{name}",
-            title=f"How sure the {name} is against how often it is right",
-            description=f"In bins of confidence: {told}.",
+            title=f"Accuracy against confidence of the {name}",
+            description=f"In bins of confidence: {values}.",
         )
     return drawn
 
@@ -83,7 +81,7 @@ def _confusion(summary: dict[str, Any]) -> dict[str, str]:
         low=[entry["low"] for entry in entries],
         high=[entry["high"] for entry in entries],
     )
-    title = "How often the human names each class rightly" if many else "What the human says of each true class"
+    title = "Accuracy of people on each class" if many else "Answers of people for each true class"
     figure = display.plot().figure_
     return {"confusion": inline_svg(figure, name="fig-confusion", title=title, description=section["words"])}
 
@@ -96,7 +94,7 @@ def _temperature(summary: dict[str, Any]) -> dict[str, str]:
         prior_mean=section["prior_mean"],
         prior_sd=section["prior_sd"],
     )
-    title = "What is known of the model's temperature"
+    title = "Temperature of the model, prior and posterior"
     figure = display.plot().figure_
     return {"temperature": inline_svg(figure, name="fig-temperature", title=title, description=section["words"])}
 
@@ -113,11 +111,13 @@ def _learning_curve(summary: dict[str, Any]) -> dict[str, str]:
         [score["value"] if score[end] is None else score[end] for score in section["error"]] for end in ("low", "high")
     )
     display = LearningCurveDisplay(section["sizes"], error, low=low, high=high, partners=partners)
-    told = ", ".join(f"{percent(share)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True))
+    values = ", ".join(
+        f"{percent(share, 1)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True)
+    )
     title = "Error against the number of truth labels"
     figure = display.plot().figure_
     return {
         "learning_curve": inline_svg(
-            figure, name="fig-learning-curve", title=title, description=f"Error of the combination: {told}."
+            figure, name="fig-learning-curve", title=title, description=f"Error of the combination: {values}."
         )
     }

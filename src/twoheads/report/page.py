@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twoheads.errors import MissingExtra
+from twoheads.evaluation import METRICS
 from twoheads.evaluation.headline import name_of
+from twoheads.evaluation.team import Team
+from twoheads.rendering.templates import template_environment
 from twoheads.report.figures import figures
+from twoheads.report.sections import SECTIONS
 from twoheads.report.summary import summary as summarise
+from twoheads.storage.atomic import atomic_write
+from twoheads.text import percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: The sections of a page, in order: name in the summary, heading.
-SECTIONS = {
-    "comparison": "Who errs how often",
-    "exchange": "Where each saves the other",
-    "reliability": "Can the stated confidence be believed?",
-    "confusion": "What the human mixes up",
-    "people": "People",
-    "temperature": "How sure the model should be",
-    "learning_curve": "Would more truth labels help?",
-    "independence": "Do human and model err together?",
-    "accuracy_bound": "What theory promises",
-    "items": "Items to look at first",
-    "method": "How this was made",
-}
-
-_KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|\([a-z]+, [\d.]+ %|[\d.,]+ (?:%|items?|points)")
+_KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|[\d.,]+ (?:%|items?|points)")
 
 
 def page(summary: dict[str, Any]) -> str:
@@ -41,7 +29,7 @@ def page(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `twoheads.report.summary` gave; every number on the page is from it.
+        Of `twoheads.report.summary`; every number on the page is from it.
 
     Examples
     --------
@@ -54,41 +42,30 @@ def page(summary: dict[str, Any]) -> str:
     from markupsafe import Markup
 
     template = _environment().get_template("report.html.j2")
-    drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # ours, and escaped
-    return template.render(s=summary, figures=drawn, sections=SECTIONS)
+    drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
+    return template.render(s=summary, figures=drawn, sections=SECTIONS, metrics=METRICS)
 
 
-def write_report(path: str | os.PathLike[str], team: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
-    """Judge a fitted team and write the page; the file is there whole or not at all.
+def write_report(path: str | os.PathLike[str], team: Team, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
+    """Evaluate a fitted team and write the page, atomically.
 
     ``options`` are those of `twoheads.report.summary`, whose dict is returned.
+
+    Raises
+    ------
+    CannotWrite
+        If the file cannot be written.
     """
     found = summarise(team, X, y, **options)
-    target = Path(os.path.realpath(path))
     text = page(found)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
     return found
 
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtra("jinja2", "cli", "A report") from None
-    environment = Environment(
-        loader=PackageLoader("twoheads.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
+    environment = template_environment("twoheads.report", "A report")
     environment.globals["name_of"] = name_of
     environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
     return environment
@@ -100,7 +77,7 @@ def _together(text: str) -> str:
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f}\u00a0%"
+    return "–" if share is None else percent(share, digits).replace(" ", "\u00a0")
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""A figure as an SVG element that stands inside a page, in the page's colours and fonts."""
+"""A figure as an SVG element inside a page, in the page's colours and fonts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import warnings
 from html import escape
 from typing import TYPE_CHECKING
 
-from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, need_matplotlib
+from twoheads.rendering.matplotlib_style import settings
+from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,9 +32,9 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> st
     ----------
     figure : Figure
     name : str
-        What the ids in it begin with: they must differ between the figures of a page.
+        The beginning of its ids, different for each figure of a page.
     title, description : str
-        What a reader who does not see it is told.
+        For readers who cannot see it.
     """
     text = _drawn(figure)
     text = text[text.index("<svg") :]
@@ -57,8 +58,7 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> st
 
 def _drawn(figure: Figure) -> str:
     file = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "twoheads", "path.simplify": True}
-    with need_matplotlib().rc_context(settings), warnings.catch_warnings():
+    with settings({"svg.fonttype": "none", "path.simplify": True}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing.*")  # the reader's browser has the fonts
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return file.getvalue()

@@ -1,8 +1,8 @@
-"""The paper's tables and figures, made again from the public data: the proof that the estimators are right.
+"""The paper's tables and figures, reproduced from the public data: the proof that the estimators are right.
 
 Kerrigan, Smyth & Steyvers, *Combining Human Predictions with Model Probabilities via Confusion Matrices and
 Calibration*, NeurIPS 2021. Each study runs the library's own estimators twice: as the authors' released code computes
-(``paper_2021``), and as the mathematics says (``correct``).
+(``paper_2021``), and by the mathematics (``correct``).
 
 >>> from twoheads import studies
 >>> outcome = studies.run("error-rates", "data", "out")  # doctest: +SKIP

@@ -1,6 +1,6 @@
 """Calibration of model and combination: the paper's tables of ECE, cwECE and NLL.
 
-A column is a method and the labels that calibration was learnt from: 0 stands for "No Calibration".
+A column is a method and the number of labels used for calibration: 0 means "No Calibration".
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from twoheads.evaluation import classwise_calibration_error, expected_calibration_error, log_loss
-from twoheads.kernels import scores
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring import scores
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import RECOMMENDED, combiner_of, temperature_of
 from twoheads.studies.protocol import ALL, Column, Protocol
@@ -24,7 +24,7 @@ MODEL, COMBINATION, RECALIBRATED = "Model", "Comb.", "Recal. Comb."
 
 
 def columns_of(protocol: Protocol) -> tuple[Column, ...]:
-    """Columns of the tables: how many trials stand behind each."""
+    """Columns of the tables, with their numbers of trials."""
     few = protocol.trials(25 if protocol.is_stated else 10)
     many = protocol.trials(25)
     return (
@@ -57,7 +57,7 @@ def calibration(context: Context) -> Result:
             if scored:
                 rows += rows_of(setting, behaviour, column.method, column.n_labelled, values)
     note = (
-        "n_labelled is the table's heading: 0 is 'No Calibration', whose combination learns the human's matrix from "
+        "n_labelled is the table's heading: 0 is 'No Calibration', whose combination estimates the human's matrix from "
         + ("5,000 labels." if context.protocol.is_stated else "all the labels of a trial.")
     )
     return Result("calibration", rows, notes=[note])
@@ -78,7 +78,7 @@ def _trial(
 def _predicted(
     split: Split, behaviour: str, n_confusion: int, wanted: set[tuple[str, int]]
 ) -> Iterator[tuple[tuple[str, int], Floats]]:
-    """Probabilities of each column for the judged rows."""
+    """Probabilities of each column for the test rows."""
     yield (MODEL, 0), split.X_test[:, 1:]
     uncalibrated = combiner_of(behaviour, "Uncalibrated", "mode").fit(split.X[:n_confusion], split.y[:n_confusion])
     yield (COMBINATION, 0), uncalibrated.predict_proba(split.X_test)

@@ -18,7 +18,7 @@ ANNOTATORS = "annotators.parquet"
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the votes, the probabilities and the truth stand in a file, and the truth's first code."""
+    """Columns of the votes, the probabilities and the truth in a file, and the truth's first code."""
 
     votes: slice
     proba: slice
@@ -29,7 +29,7 @@ class Layout:
 _TRUTH_LAST = Layout(slice(0, 10), slice(10, 20), 20, 1)
 _TRUTH_FIRST = Layout(slice(1, 11), slice(11, 21), 0, 0)
 
-#: The paper's model, by the name of its file: two of the names say something else.
+#: The file of each of the paper's models; the names of two files are of other models.
 FILES = {
     "ResNet-110": ("human_model_truth_cifar10h.csv", _TRUTH_LAST),
     "ResNet-164": ("resnet-110.csv", _TRUTH_FIRST),
@@ -39,7 +39,7 @@ FILES = {
 
 
 def read_cifar10h(folders: list[Path]) -> tuple[list[Setting], list[str]]:
-    """Settings of the files that are there, and what is missing; folders are looked through in turn."""
+    """Settings of the files found, and what is missing; folders are searched in turn."""
     found, missing = [], []
     people: dict[Path, People] = {}
     for model, (name, layout) in FILES.items():
@@ -90,7 +90,7 @@ def _refuse(
     if len(rows):
         shown = np.array2string(values[rows[0]], precision=4, separator=", ", max_line_width=200)
         raise InvalidObservations(
-            f"{path} has {what} that cannot be: row {rows[0] + 1} has {shown} "
+            f"{path} has invalid {what}: row {rows[0] + 1} has {shown} "
             f"({len(rows):,} of {len(off):,} rows are off). {expected}"
         )
 

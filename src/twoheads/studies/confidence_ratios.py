@@ -6,7 +6,7 @@ import numpy as np
 
 from twoheads.evaluation import combination_accuracy_bound, error_rate, expected_calibration_error
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.temperature import tempered
+from twoheads.kernels.calibration.tempering import tempered
 from twoheads.studies.context import Context, Result
 from twoheads.studies.figures import COLOURS, as_files, panels, reference_lines, style
 from twoheads.studies.methods import combiner_of, temperature_of
@@ -21,7 +21,7 @@ TEMPERATURE = "temperature"
 
 
 def confidence_ratios(context: Context) -> Result:
-    """Error and ECE of a human combined with tempered copies of a model, and what Theorem 1 promises, in per cent."""
+    """Error and ECE of a human combined with tempered copies of a model, and the bound of Theorem 1, in per cent."""
     n_trials = context.protocol.trials(10)
     cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
     rows_by_setting = {setting: context.protocol.rows(setting) for setting in context.data.settings}
@@ -59,10 +59,10 @@ def _trial(rows: Rows, trial: int, behaviour: str) -> dict[str, dict[str, float]
 
 def _scores(split: Split, temperature: float, behaviour: str) -> dict[str, float]:
     """Scores of the human combined with a copy of the model at another temperature, not calibrated again."""
-    training, judged = _tempered(split.X[:N_LABELLED], temperature), _tempered(split.X_test, temperature)
+    training, test = _tempered(split.X[:N_LABELLED], temperature), _tempered(split.X_test, temperature)
     combiner = combiner_of(behaviour, "Uncalibrated", "mode").fit(training, split.y[:N_LABELLED])
-    y, human, proba = split.y_test, judged[:, 0].astype(int), judged[:, 1:]
-    combined = combiner.predict_proba(judged)
+    y, human, proba = split.y_test, test[:, 0].astype(int), test[:, 1:]
+    combined = combiner.predict_proba(test)
     matrix = combiner.confusion_.human_given_true_
     classes: Codes = np.arange(proba.shape[1])
     scored = {

@@ -1,4 +1,4 @@
-"""What a study is given, and what it gives back."""
+"""The input and the result of a study."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twoheads.studies.work import Work
 
 @dataclass(frozen=True)
 class Context:
-    """What a study is given: data, how to make trials, and where they run."""
+    """The input of a study: data, protocol, and where trials run."""
 
     data: Data
     protocol: Protocol
@@ -21,7 +21,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Result:
-    """What a study gives back.
+    """The result of a study.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Result:
     figures : dict of str to bytes
         Contents of figures by file name.
     notes : list of str
-        What a reader must know to understand the numbers.
+        Remarks needed to understand the numbers.
     """
 
     stem: str

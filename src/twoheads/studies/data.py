@@ -12,14 +12,14 @@ from twoheads.studies.setting import Setting
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What was found.
+    """The data found.
 
     Attributes
     ----------
     settings : tuple of Setting
         In the paper's order.
     missing : tuple of str
-        What the paper used and is not there.
+        What the paper used and is missing.
     """
 
     settings: tuple[Setting, ...]
@@ -30,7 +30,7 @@ class Data:
         return tuple(setting for setting in self.settings if setting.dataset == dataset)
 
     def shown(self) -> tuple[Setting, ...]:
-        """One setting of each data set: the paper's choice for its figures where it is there, else the first."""
+        """One setting of each data set: the paper's choice for its figures if present, else the first."""
         wanted = {("ResNet-164", None), ("VGG-19", 80)}
         chosen = []
         for dataset in dict.fromkeys(setting.dataset for setting in self.settings):
@@ -43,7 +43,7 @@ def read_data(folder: str | Path) -> Data:
     """Read the public files in a folder, or in its folders ``cifar10h`` and ``imagenet16h``."""
     place = Path(folder)
     if not place.is_dir():
-        raise InvalidObservations(f"data must be a folder that is there; {str(place)!r} is not.")
+        raise InvalidObservations(f"data must be an existing folder; {str(place)!r} is not.")
     cifar, no_cifar = cifar10h.read_cifar10h([place, place / "cifar10h"])
     imagenet, no_imagenet = imagenet16h.read_imagenet16h([place, place / "imagenet16h"])
     if not cifar and not imagenet:

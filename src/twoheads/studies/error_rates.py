@@ -36,7 +36,7 @@ def error_rates(context: Context) -> Result:
 
 
 def _trial(rows: Rows, trial: int, behaviour: str, columns: tuple[Column, ...]) -> dict[str, tuple[float, int]]:
-    """Error in per cent of each column in one trial, and how many labels it learnt from."""
+    """Error in per cent of each column in one trial, and the number of labels it was fitted on."""
     split = rows.split(trial)
     return {
         column.method: (error_of(split, behaviour, column), min(column.n_labelled, len(split.y)))

@@ -1,19 +1,19 @@
-"""How figures look, and how they become files: one style, SVG and PNG, the same bytes every time."""
+"""The style of the studies' figures, and their files: SVG and PNG, the same bytes every time."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from twoheads.errors import MissingExtra
+from twoheads.rendering.matplotlib_style import new_figure, settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Okabe and Ito's colours, told apart by all readers; each curve has its own marker as well.
+#: Okabe and Ito's colours, safe for colour-blind readers; each curve has its own marker as well.
 COLOURS = {
     "Human": "#56606b",
     "Model": "#56606b",
@@ -32,41 +32,28 @@ _STYLE: Any = {
     "font.sans-serif": ["DejaVu Sans", "Helvetica", "Arial"],
     "font.size": 9,
     "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.grid": True,
-    "axes.axisbelow": True,
     "grid.color": "#e3e6ea",
     "grid.linewidth": 0.6,
     "axes.edgecolor": "#56606b",
-    "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 4,
     "svg.fonttype": "path",
-    "svg.hashsalt": "twoheads",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
 }
 
 
-@contextmanager
-def style() -> Iterator[None]:
-    """Matplotlib's settings while a figure is drawn and written."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtra("matplotlib", "cli", "Drawing a study's figures") from None
-    with matplotlib.rc_context(_STYLE):
-        yield
+def style() -> AbstractContextManager[None]:
+    """The studies' settings of matplotlib, while a figure is drawn and written."""
+    return settings(_STYLE, "Drawing a study's figures")
 
 
 def panels(
     n_rows: int, n_columns: int, *, width: float = 4.2, height: float = 3.2, **shared: Any
 ) -> tuple[Figure, Any]:
-    """A figure of panels, (n_rows, n_columns), without pyplot and its global state."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    """A figure of panels, (n_rows, n_columns)."""
+    figure = new_figure(width * n_columns, height * n_rows)
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 

@@ -30,7 +30,7 @@ _Table = dict[str, list[str]]
 
 
 def read_imagenet16h(folders: list[Path]) -> tuple[list[Setting], list[str]]:
-    """Settings of every model and noise level there is, and what is missing; folders are looked through in turn."""
+    """Settings of every model and noise level found, and what is missing; folders are searched in turn."""
     answers_path = _find(folders, ANSWERS)
     predictions_path = _find(folders, PREDICTIONS) or _find(folders, OTHER_PREDICTIONS)
     if answers_path is None or predictions_path is None:
@@ -126,7 +126,7 @@ def _setting(
     try:
         proba = np.array([[float(predictions[label][at]) for at in chosen] for label in classes]).T
         truth = np.array([code[predictions["category"][at]] for at in chosen], dtype=np.intp)
-        given = [
+        answered = [
             (place[image], code[answer], int(float(person)))
             for image, answer, person, noise in zip(
                 answers["image_name"],
@@ -138,16 +138,14 @@ def _setting(
             if int(float(noise)) == level and image in place and answer in code
         ]
     except (KeyError, ValueError) as error:
-        raise InvalidObservations(
-            f"{predictions_path} or {answers_path} holds a value that cannot be: {error}."
-        ) from None
+        raise InvalidObservations(f"{predictions_path} or {answers_path} holds an invalid value: {error}.") from None
     if not ((proba >= 0).all() and np.isfinite(proba).all() and (proba.sum(axis=1) > 0).all()):
         raise InvalidObservations(
-            f"{predictions_path} must hold probabilities of 0 or more, and some above 0 in a row."
+            f"{predictions_path} must hold probabilities of 0 or more, with a positive one in every row."
         )
     if len(place) < len(chosen):
         raise InvalidObservations(f"{predictions_path} has an image twice for {name} at noise {level}.")
-    image, answer, person = np.array(sorted(given, key=lambda row: row[0]), dtype=np.intp).T
+    image, answer, person = np.array(sorted(answered, key=lambda row: row[0]), dtype=np.intp).T
     proba /= proba.sum(axis=1, keepdims=True)  # released divided by their largest
     people = People(person, image, answer)
     return Setting(DATASET, MODELS.get(name, name), level, classes, proba, truth, image, answer, people)

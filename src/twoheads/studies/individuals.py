@@ -1,4 +1,4 @@
-"""A confusion matrix for each person, from 25 answers: the paper's commented-out appendix."""
+"""A confusion matrix for each person from 25 answers: the paper's commented-out appendix."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from twoheads.studies.rows import BEHAVIOURS, Row, rows_of
 from twoheads.studies.setting import SEED, Setting
 
 N_LABELLED = 25
-#: Answers that must be left to judge a person on: the error on one or two says nothing, and widens the spread.
-LEAST_JUDGED = 5
+#: Minimum of held-out answers of a person: the error on one or two is mostly noise.
+MIN_HELD_OUT = 5
 METHODS = ("Human", "Model", "P+L")
 _PEOPLE_PER_TASK = 100
 
@@ -45,7 +45,7 @@ def individuals(context: Context) -> Result:
             rows += [replace(row, n_seeds=n_draws) for row in over_people]
         rows += rows_of(setting, behaviour, "Human", N_LABELLED, {"people": [float(len(table))]})
     notes = [
-        f"mean and sd are over people with {N_LABELLED + LEAST_JUDGED} answers or more; n_seeds is the draws of 25."
+        f"mean and sd are over people with {N_LABELLED + MIN_HELD_OUT} answers or more; n_seeds is the draws of 25."
     ]
     return Result("individuals", rows, notes=notes)
 
@@ -60,7 +60,7 @@ def _answers_by_person(setting: Setting) -> list[tuple[int, Codes, Codes]]:
     return [
         (int(person), people.image[part], people.answer[part])
         for person, part in zip(who, parts, strict=True)
-        if len(part) >= N_LABELLED + LEAST_JUDGED
+        if len(part) >= N_LABELLED + MIN_HELD_OUT
     ]
 
 
@@ -77,11 +77,11 @@ def _errors(
         X, y = np.column_stack([answer, proba[image]]), truth[image]
         for draw in range(n_draws):
             order = np.random.default_rng([SEED, abs(person), draw]).permutation(len(y))
-            fitted, judged = order[:N_LABELLED], order[N_LABELLED:]
-            combiner = combiner_of(behaviour, "P+L").fit(X[fitted], y[fitted])
+            training, held_out = order[:N_LABELLED], order[N_LABELLED:]
+            combiner = combiner_of(behaviour, "P+L").fit(X[training], y[training])
             errors[at] += [
-                100 * error_rate(y[judged], answer[judged]),
-                100 * error_rate(y[judged], X[judged, 1:].argmax(axis=1)),
-                100 * error_rate(y[judged], combiner.predict(X[judged])),
+                100 * error_rate(y[held_out], answer[held_out]),
+                100 * error_rate(y[held_out], X[held_out, 1:].argmax(axis=1)),
+                100 * error_rate(y[held_out], combiner.predict(X[held_out])),
             ]
     return errors / n_draws

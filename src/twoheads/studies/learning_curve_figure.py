@@ -23,7 +23,7 @@ def learning_curve_figure(model: str, rows: list[Row]) -> dict[str, bytes]:
             for behaviour, axes in zip(BEHAVIOURS, line, strict=True):
                 _panel(axes, [row for row in here if row.behaviour == behaviour])
                 noise = "" if level is None else f", noise {level}"
-                axes.set_title(f"{model}{noise}: {_TITLES.get(behaviour, 'as the mathematics says')}")
+                axes.set_title(f"{model}{noise}: {_TITLES.get(behaviour, 'by the mathematics')}")
             line[0].set_ylabel("error (%)")
             combined = [row.mean for row in here if row.n_labelled]
             alone = [row.mean for row in here if not row.n_labelled]

@@ -33,7 +33,7 @@ def learning_curves(context: Context) -> Result:
     ]
     rows_by_setting = {setting: context.protocol.rows(setting) for setting in settings}
     jobs = [(case, trial) for case in cases for trial in range(_trials(*case, n_trials))]
-    jobs.sort(key=lambda job: job[0][1:] not in SLOW)  # the slow ones first, that no core is left with one at the end
+    jobs.sort(key=lambda job: job[0][1:] not in SLOW)  # slow ones first: no core is left with one at the end
     tasks = [(rows_by_setting[case[0]], trial, *case[1:]) for case, trial in jobs]
     errors: dict[tuple[Setting, str, str], list[dict[int, float]]] = {case: [] for case in cases}
     for (case, _), found in zip(jobs, context.work.map(_trial, tasks), strict=True):
@@ -45,8 +45,8 @@ def learning_curves(context: Context) -> Result:
         for row in rows_of(setting, behaviour, method, n, {"error": [trial[n] for trial in trials]})
     ]
     notes = [
-        "LR learns nothing from labels of a single class: such trials are left out (n_seeds says how many count).",
-        "P+L-EM learns from n items without their truth.",
+        "LR cannot be fitted on labels of a single class: such trials are left out (n_seeds is the number that count).",
+        "P+L-EM is fitted on n items without their truth.",
         "The released EM and LR on logarithms take seconds a fit: they have fewer sizes and trials (n_seeds).",
     ]
     return Result("learning_curves", rows, _figures(settings, rows), notes)
@@ -66,7 +66,7 @@ def _trials(setting: Setting, behaviour: str, method: str, n_trials: int) -> int
 
 
 def _trial(rows: Rows, trial: int, behaviour: str, method: str) -> dict[int, float]:
-    """Error in per cent by number of labels; NaN where a regression sees a single class."""
+    """Error in per cent by number of labels; NaN if all labels of a regression are of one class."""
     split = rows.split(trial)
     if method in ("Human", "Model"):
         predicted = split.X_test[:, 0].astype(int) if method == "Human" else split.X_test[:, 1:]

@@ -1,4 +1,4 @@
-"""The paper's methods by the names of its columns: as released, and as the mathematics says."""
+"""The paper's methods by the names of its columns: as released, and by the mathematics."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from twoheads.combination import (
     paper_2021,
     recommended,
 )
-from twoheads.combination.base import Combiner
-from twoheads.combination.released import ReleasedTemperature
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.paper_methods import ReleasedTemperature
 from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.studies.rows import PAPER
 

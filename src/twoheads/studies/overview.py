@@ -78,13 +78,13 @@ def _errors(rows: Rows, behaviour: str, column: Column) -> list[float]:
 def _examples(rows: Rows) -> dict[str, Example]:
     """The same image in both behaviours: of the first trial, human wrong, model and P+L right.
 
-    Of those, where there are any with the human's label second, the one whose combined confidence is nearest to that of
+    Of those, if any has the human's label second, the one whose combined confidence is nearest to that of
     the paper's example.
     """
     split = rows.split(0)
-    X, y, judged, truth = split.X[:N_LABELLED], split.y[:N_LABELLED], split.X_test, split.y_test
-    human, model = judged[:, 0].astype(int), judged[:, 1:]
-    combined = {behaviour: combiner_of(behaviour, "P+L").fit(X, y).predict_proba(judged) for behaviour in BEHAVIOURS}
+    X, y, test, truth = split.X[:N_LABELLED], split.y[:N_LABELLED], split.X_test, split.y_test
+    human, model = test[:, 0].astype(int), test[:, 1:]
+    combined = {behaviour: combiner_of(behaviour, "P+L").fit(X, y).predict_proba(test) for behaviour in BEHAVIOURS}
     calibrated = {
         behaviour: temperature_of(behaviour).fit(X[:, 1:], y).predict_proba(model) for behaviour in BEHAVIOURS
     }
@@ -138,8 +138,8 @@ def _draw_example(axes: Any, setting: Setting, example: Example) -> None:
         zip(bars, (example.model, example.calibrated, example.combined), strict=True)
     ):
         axes.bar(place + 0.27 * (at - 1), proba[classes], 0.25, color=colour, label=label)
-    said = {example.truth: "\n(truth)", example.human: "\n(human)"}
-    axes.set_xticks(place, [setting.classes[code] + said.get(code, "") for code in classes], fontsize=8)
+    marks = {example.truth: "\n(truth)", example.human: "\n(human)"}
+    axes.set_xticks(place, [setting.classes[code] + marks.get(code, "") for code in classes], fontsize=8)
     axes.set_ylim(0, 1)
     axes.set_ylabel("probability")
     axes.grid(axis="x", visible=False)

@@ -5,23 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
-from twoheads.errors import MissingExtra
+from twoheads.rendering.templates import template_environment
+from twoheads.studies.catalogue import CATALOGUE
 from twoheads.studies.outcome import Outcome
 from twoheads.studies.protocol import Protocol
 from twoheads.studies.published import Agreement, Comparison
 from twoheads.studies.rows import BEHAVIOURS, CORRECT, PAPER, Row
 
-_TITLES = {
-    "overview": "Figure 1: human, model and combination",
-    "error-rates": "Error rates",
-    "calibration": "Calibration",
-    "learning-curves": "Learning curves",
-    "confidence-ratios": "Confidence ratios",
-    "independence": "Conditional independence",
-    "individuals": "Individuals",
-}
 _BEHAVIOUR_NAMES = {PAPER: "released code", CORRECT: "the mathematics"}
 
 
@@ -47,18 +38,13 @@ class Grid:
 
 def page(parts: Sequence[Outcome], protocol: Protocol) -> str:
     """The page as text."""
-    try:
-        import jinja2
-    except ImportError:
-        raise MissingExtra("jinja2", "cli", "Writing index.html") from None
-    template = files("twoheads.studies").joinpath("index.html.jinja").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = template_environment("twoheads.studies", "Writing index.html").get_template("index.html.j2")
     sections = [
         {
             "name": part.name,
-            "title": _TITLES[part.name],
+            "title": CATALOGUE[part.name].title,
             "grids": [_published_grid(agreement, part.rows) for agreement in part.agreements if agreement.compared],
-            "curves": _curves(part.rows) if part.name == "learning-curves" else [],
+            "curves": _curves(part.rows) if CATALOGUE[part.name].has_curves else [],
             "figures": [(path.stem, _data_uri(path.read_bytes())) for path in part.files if path.suffix == ".svg"],
             "notes": part.notes,
             "files": [path.name for path in part.files],
@@ -67,31 +53,26 @@ def page(parts: Sequence[Outcome], protocol: Protocol) -> str:
         if part.rows
     ]
     compared = [agreement for part in parts for agreement in part.agreements if agreement.compared]
-    return environment.from_string(template).render(
+    return template.render(
         sections=sections,
         compared=compared,
         protocol=protocol,
         missing=parts[0].missing if parts else (),
-        skipped=[_TITLES[part.name] for part in parts if not part.rows],
+        skipped=[CATALOGUE[part.name].title for part in parts if not part.rows],
     )
 
 
 def _published_grid(agreement: Agreement, rows: tuple[Row, ...]) -> Grid:
     """Models (and noise levels, and metrics) down, methods (and numbers of labels) across."""
     correct = {_place(row): row for row in rows if row.behaviour == CORRECT}
+    several = len({comparison.cell.key.metric for comparison in agreement.compared}) > 1
     cells: dict[tuple[str, str], Shown] = {}
     for comparison in agreement.compared:
         key = comparison.cell.key
-        several = len({other.cell.key.metric for other in agreement.compared}) > 1
         line = " ".join(str(part) for part in (key.metric if several else "", key.model, key.noise_level or "") if part)
-        labels = (
-            ""
-            if key.n_labelled is None or agreement.table.find("individual") >= 0
-            else f", {key.n_labelled:,}"
-            if key.n_labelled
-            else ", none"
+        cells[line, key.method + _labels(agreement.table, key.n_labelled)] = _shown(
+            comparison, correct.get(_place(comparison.row))
         )
-        cells[line, key.method + labels] = _shown(comparison, correct.get(_place(comparison.row)))
     columns = list(dict.fromkeys(column for _, column in cells))
     lines = list(dict.fromkeys(line for line, _ in cells))
     return Grid(
@@ -100,6 +81,12 @@ def _published_grid(agreement: Agreement, rows: tuple[Row, ...]) -> Grid:
         columns,
         [(line, [cells.get((line, column)) for column in columns]) for line in lines],
     )
+
+
+def _labels(table: str, n_labelled: int | None) -> str:
+    if n_labelled is None or "individual" in table:
+        return ""
+    return f", {n_labelled:,}" if n_labelled else ", none"
 
 
 def _place(row: Row) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""How many labels and trials stand behind each number: as found behind the published tables, or as the text states."""
+"""Numbers of labels and trials: those behind the published tables, or those that the paper's text states."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ALL = 1_000_000
 
 @dataclass(frozen=True)
 class Column:
-    """How a column of a table is made.
+    """How a column of a table is computed.
 
     Attributes
     ----------
     method : str
         Its heading.
     n_labelled : int
-        Labels learnt from, the first of a trial's; fewer where there are fewer.
+        Labels to fit on, the first of a trial's; fewer if there are fewer.
     n_trials : int
     estimate : {"mode", "likelihood"}
         How the released code estimates confusion matrices there.
@@ -43,7 +43,7 @@ class Protocol:
     ----------
     name : {"published", "stated"}
     seeds : int or None
-        How many trials to make in place of the protocol's own numbers.
+        Number of trials, in place of the protocol's own.
     """
 
     name: str = "published"
@@ -61,11 +61,11 @@ class Protocol:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the paper's text is followed where its tables were made otherwise."""
+        """Whether the paper's text is followed, not its tables."""
         return self.name == "stated"
 
     def trials(self, own: int) -> int:
-        """How many trials to make where the protocol itself says ``own``."""
+        """Number of trials, if the protocol's own is ``own``."""
         return own if self.seeds is None else int(self.seeds)
 
     def rows(self, setting: Setting) -> Rows:

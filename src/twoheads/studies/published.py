@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,31 +13,9 @@ from typing import NamedTuple
 from twoheads.studies.imagenet16h import DATASET as IMAGENET
 from twoheads.studies.rows import PAPER, Row
 
-#: Tables and figures of a study, by their labels in the paper's source, and what they show.
-TABLES = {
-    "error-rates": {
-        "table:cifar10_error_rates": "Error rates on CIFAR-10H",
-        "table:imagenet_error_rates_vgg19": "Error rates, VGG-19 on ImageNet-16H",
-        "table:imagenet_error_rates_googlenet": "Error rates, GoogLeNet on ImageNet-16H",
-    },
-    "calibration": {
-        "table:cifar_calibration_mainpaper": "Calibration on CIFAR-10H, main paper",
-        "table:cifar_calibration_appendix": "Calibration on CIFAR-10H, appendix",
-        "table:imagenet_vgg19_calibration_appendix": "Calibration, VGG-19 on ImageNet-16H",
-        "table:imagenet_googlenet_calibration_appendix": "Calibration, GoogLeNet on ImageNet-16H",
-    },
-    "independence": {"tab:cmi": "Conditional and unconditional mutual information"},
-    "individuals": {
-        "table:cifar_individual_confusion": "Individuals on CIFAR-10H",
-        "table:imagenet_individual_confusion_vgg19": "Individuals, VGG-19 on ImageNet-16H",
-        "table:imagenet_individual_confusion_googlenet": "Individuals, GoogLeNet on ImageNet-16H",
-    },
-    "overview": {"fig:example": "Figure 1"},
-}
-
 
 class Key(NamedTuple):
-    """What a number is about."""
+    """What a number measures."""
 
     dataset: str
     model: str
@@ -66,7 +44,7 @@ class Comparison:
 
     @property
     def differences(self) -> tuple[float, float]:
-        """Ours minus published, of the mean and of the standard deviation (0 where there is none to compare)."""
+        """Ours minus published, of the mean and of the standard deviation (0 if there is none to compare)."""
         return self.row.mean - float(self.cell.mean), self.row.sd - float(self.cell.sd) if self.has_sd else 0.0
 
     @property
@@ -122,44 +100,45 @@ class Agreement:
         return sum(comparison.agrees for comparison in self.compared)
 
     def lines(self) -> list[str]:
-        """Say how many cells agree, and where not, by how much: the largest differences first."""
+        """How many cells agree, and the differences of those that do not, the largest first."""
         if not self.compared:
             return [f"{self.title}: none of its {self.n_absent} cells has data here."]
         absent = f" ({self.n_absent} more have no data here)" if self.n_absent else ""
-        said = [f"{self.title}: {self.n_agreeing} of {len(self.compared)} cells agree within rounding{absent}."]
+        found = [f"{self.title}: {self.n_agreeing} of {len(self.compared)} cells agree within rounding{absent}."]
         off = sorted(
             (comparison for comparison in self.compared if not comparison.agrees),
             key=lambda comparison: -max(map(abs, comparison.differences)),
         )
         in_shape = [comparison for comparison in off if comparison.cell.key.dataset == IMAGENET]
         to_the_digit = [comparison for comparison in off if comparison.cell.key.dataset != IMAGENET]
-        said += _listed(to_the_digit, 12)
+        found += _listed(to_the_digit, 12)
         if in_shape:
-            said.append(
-                "  The public ImageNet-16H predictions are not of the paper's checkpoints, and images, not answers, "
-                "are split here: compare the shape, not the digits."
+            found.append(
+                "  The public ImageNet-16H predictions are not of the paper's checkpoints, and here images are split, "
+                "not answers: compare the shape, not the digits."
             )
-        said += _listed(in_shape, 3)
-        return said
+        found += _listed(in_shape, 3)
+        return found
 
 
-def agreements(study: str, rows: Iterable[Row]) -> list[Agreement]:
-    """Compare a study's rows of the paper's behaviour with each of its tables."""
+def agreements(tables: Mapping[str, str], rows: Iterable[Row]) -> list[Agreement]:
+    """Compare rows of the paper's behaviour with published tables: their titles by label."""
     ours = {}
     for row in rows:
         if row.behaviour == PAPER:
             ours[_key(row, with_labels=True)] = ours[_key(row, with_labels=False)] = row
     found = []
-    for table, title in TABLES.get(study, {}).items():
+    for table, title in tables.items():
         cells = [cell for cell in published_cells() if cell.table == table]
         compared = [Comparison(cell, ours[cell.key]) for cell in cells if cell.key in ours]
         found.append(Agreement(table, title, tuple(compared), len(cells) - len(compared)))
     return found
 
 
-def with_published(study: str, rows: Iterable[Row]) -> list[Row]:
-    """Rows with the published numbers beside them, where there are any."""
-    cells = {cell.key: cell for cell in published_cells() if cell.table in TABLES.get(study, {})}
+def with_published(tables: Iterable[str], rows: Iterable[Row]) -> list[Row]:
+    """Rows with the published numbers beside them, if there are any in these tables."""
+    wanted = set(tables)
+    cells = {cell.key: cell for cell in published_cells() if cell.table in wanted}
     beside = []
     for row in rows:
         cell = cells.get(_key(row, with_labels=True)) or cells.get(_key(row, with_labels=False))
@@ -191,5 +170,5 @@ def _listed(off: list[Comparison], most: int) -> list[str]:
 
 
 def _key(row: Row, *, with_labels: bool) -> Key:
-    labels = row.n_labelled if with_labels else None  # most tables do not say how many labels
+    labels = row.n_labelled if with_labels else None  # most tables do not have the number of labels
     return Key(row.dataset, row.model, row.noise_level, row.method, labels, row.metric)

@@ -12,14 +12,14 @@ import numpy as np
 
 from twoheads.studies.setting import Setting
 
-#: What is run: the authors' released code, and what the mathematics says.
+#: The behaviours: as in the authors' released code, and by the mathematics.
 PAPER, CORRECT = "paper_2021", "correct"
 BEHAVIOURS = (PAPER, CORRECT)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number: mean and standard deviation over trials, beside the published ones (as printed; blank where none).
+    """One number: mean and standard deviation over trials, beside the published ones (as printed; blank if none).
 
     Errors, ECE and cwECE are in per cent, NLL is in nats, CMI and MI are in bits.
     """
@@ -54,11 +54,11 @@ def rows_of(
 ) -> list[Row]:
     """Rows of one method: for each metric, the mean over its trials and their standard deviation (ddof 1).
 
-    A trial that could not be made is NaN, and not counted; without any there is no row.
+    A trial that could not be run is NaN, and not counted; without any there is no row.
     """
     rows = []
-    for metric, given in values.items():
-        made = np.array([value for value in given if not np.isnan(value)])
+    for metric, trials in values.items():
+        made = np.array([value for value in trials if not np.isnan(value)])
         if len(made):
             sd = float(made.std(ddof=1)) if len(made) > 1 else float("nan")
             who = (setting.dataset, setting.model, setting.noise_level, method, n_labelled, len(made))

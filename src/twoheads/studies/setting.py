@@ -1,4 +1,4 @@
-"""One model beside people on one data set: what a study is made on, and how its trials are cut."""
+"""One model beside people on one data set, and the splits of its trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows (the human's code, then the model's probabilities) and truth, to learn from and to judge on."""
+    """Rows (the human's code, then the model's probabilities) and truth, to fit on and to test on."""
 
     X: Floats
     y: Codes
@@ -56,16 +56,16 @@ class Rows:
     n_images: int
 
     def split(self, trial: int) -> Split:
-        """Split of a trial, 70 % of the images to learn from: the paper's own where there is one answer per image."""
+        """Split of a trial, 70 % of the images to fit on: the paper's own if there is one answer per image."""
         return self.split_by(trial * SEED)
 
     def split_by(self, random_state: int) -> Split:
         """Split with a seed. All answers about an image are on the same side; rows come in random order."""
-        training, judged = (
+        training, test = (
             self._rows_of(images, random_state)
             for images in train_test_split(np.arange(self.n_images), test_size=TEST_SHARE, random_state=random_state)
         )
-        return Split(self.X[training], self.y[training], self.X[judged], self.y[judged])
+        return Split(self.X[training], self.y[training], self.X[test], self.y[test])
 
     def _rows_of(self, images: Codes, random_state: int) -> Codes:
         if len(self.image) == self.n_images:  # one row per image, in the order of the images
@@ -88,7 +88,7 @@ class Setting:
     image, answer : ndarray of shape (n_answers,)
         Answers, in the order of the images.
     people : People or None
-        The answers of each person, where it is known who answered.
+        The answers of each person, if it is known who answered.
     """
 
     dataset: str
@@ -112,10 +112,10 @@ class Setting:
         rng = np.random.default_rng(seed)
         human = np.empty(len(self.truth), dtype=np.intp)
         ends = np.cumsum(np.bincount(self.image, minlength=len(self.truth)))
-        given = self.answer.tolist()
+        all_answers = self.answer.tolist()
         start = 0
         for at, end in enumerate(ends.tolist()):
-            answers = given[start:end]
+            answers = all_answers[start:end]
             rng.shuffle(answers)
             human[at] = answers[0]
             start = end

@@ -1,4 +1,4 @@
-"""Many small fits on several cores, with word of how far they are."""
+"""Many small fits on several cores, with progress."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from twoheads.engines.local import n_threads
+from twoheads.engines.threads import n_threads
 from twoheads.errors import InvalidParameter
 
 Out = TypeVar("Out")
 
-#: Told the study's name, how many of its tasks are done, and how many there are.
+#: Called with the study's name, the number of its tasks done, and the number in all.
 Progress = Callable[[str, int, int], None]
 
 
@@ -51,22 +51,22 @@ class Work:
             results = (_on_one_thread(function, task) for task in todo)
         done = []
         try:
-            self._tell(0, len(todo))
+            self._report(0, len(todo))
             for result in results:
                 done.append(result)
-                self._tell(len(done), len(todo))
+                self._report(len(done), len(todo))
         finally:
-            with warnings.catch_warnings():  # that tasks were cancelled is no news after Ctrl-C
+            with warnings.catch_warnings():  # the warning that tasks were cancelled is expected after Ctrl-C
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
         return done
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(self.study, done, total)
 
 
 def _on_one_thread(function: Callable[..., Out], task: tuple[Any, ...]) -> Out:
-    """Matrices here are small: more threads than processes only get in each other's way."""
+    """Run on one thread: matrices are small, and the processes use the cores already."""
     with threadpool_limits(1):
         return function(*task)

@@ -25,7 +25,7 @@ from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
 from twoheads.tables.table import Table
-from twoheads.wording import listed
+from twoheads.text import listed
 
 PathLike = str | os.PathLike[str]
 

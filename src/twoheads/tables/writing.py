@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
 from twoheads.errors import InvalidParameter
-from twoheads.outputs import whole_file
+from twoheads.storage.atomic import atomic_write
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import TableWriter
 from twoheads.tables.formats.registry import Format, by_name, compression_of, suffixes, usual_suffixes, written_as
@@ -46,7 +46,7 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
     name = os.fspath(path)
     chosen = _format(name, format)
     compression = None if chosen.magic else compression_of(name)
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         if compression is None:
             return _write_all(file, batches, chosen.write_to)
         # Closing the stream closes the file it writes to: give it a copy, as the file is still to be renamed.

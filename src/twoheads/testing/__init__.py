@@ -1,5 +1,23 @@
-"""Contracts that a class of your own must keep, as functions that raise an AssertionError if it does not."""
+"""Contracts that a class of your own must keep, as functions that raise AssertionError where it does not.
 
+>>> from twoheads import TemperatureScaling
+>>> from twoheads.testing import check_calibrator
+>>> check_calibrator(TemperatureScaling)
+"""
+
+from twoheads.testing.calibrators import check_calibrator
+from twoheads.testing.combiners import check_combiner
+from twoheads.testing.confusions import check_confusion
 from twoheads.testing.formats import check_format
+from twoheads.testing.items import check_countable_items, check_items
+from twoheads.testing.stores import check_store
 
-__all__ = ["check_format"]
+__all__ = [
+    "check_calibrator",
+    "check_combiner",
+    "check_confusion",
+    "check_countable_items",
+    "check_format",
+    "check_items",
+    "check_store",
+]

@@ -16,7 +16,7 @@ from twoheads.observations import columns as conventions
 from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, PROBABILITY, TRUTH, first_of, matching
 from twoheads.observations.labels import label_text, sorted_names
 from twoheads.tables.formats.source import Source
-from twoheads.wording import listed
+from twoheads.text import listed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The commands, each a few lines over the library; they import what takes long when they run."""

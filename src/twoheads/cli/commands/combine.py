@@ -1,0 +1,55 @@
+"""``twoheads combine``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twoheads.cli import console
+from twoheads.cli.methods import read_team
+from twoheads.cli.options import Engine, Scheduler, Team, reads_table
+from twoheads.cli.outputs import check_output
+from twoheads.cli.table_options import TableOptions, print_notes
+from twoheads.errors import InvalidObservations
+from twoheads.text import count
+
+
+@reads_table(truth=False)
+def combine(
+    team: Team,
+    data: TableOptions,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="CSV, Parquet or JSON lines, by its suffix; - is CSV to stdout."),
+    ] = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
+) -> None:
+    """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
+
+    The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
+    cluster write a folder of Parquet files.
+
+    Example:  twoheads combine team.json today.parquet -o verdicts.parquet
+    """
+    from twoheads.cli.engines import check_engine, combine_here, combine_on_cluster
+
+    fitted = read_team(team)
+    # A team with a calibrated model can do without answers.
+    scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
+    if output is None:
+        raise InvalidObservations(
+            "Give the output with -o: verdicts.csv (or .parquet, .jsonl), or - for CSV to stdout."
+        )
+    check_engine(engine, scheduler)
+    if engine == "dask":
+        written = combine_on_cluster(fitted, scanned, output, scheduler)
+    else:
+        if str(output) != "-":
+            check_output(output, team, *data.files().values())
+        written = combine_here(fitted, scanned, None if str(output) == "-" else output)
+        print_notes(scanned)
+    place = "." if str(output) == "-" else f"; the result is in {output}."
+    console.message(f"{count(written, 'item')} combined{place}")

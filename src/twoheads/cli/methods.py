@@ -1,0 +1,51 @@
+"""Teams by the name of their method, and from their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import twoheads as th
+from twoheads.errors import InvalidArtifact, InvalidParameter
+
+if TYPE_CHECKING:
+    from twoheads.combination.combiner import Combiner
+
+METHODS: dict[str, Callable[[str], Combiner]] = {
+    "recommended": lambda scale: th.recommended(model_scale=scale),
+    "guarded": lambda scale: th.recommended(guard=True, model_scale=scale),
+    "P+L": lambda scale: th.ProbabilityLabelCombiner(model_scale=scale),
+    "SP": lambda scale: th.ProbabilityLabelCombiner(th.OneCoinConfusion(), model_scale=scale),
+    "Bayes": lambda scale: th.ProbabilityLabelCombiner(
+        th.DirichletConfusion(estimate="mean"), th.TemperatureScaling(estimate="mean"), model_scale=scale
+    ),
+    "L+L": lambda scale: th.LabelLabelCombiner(model_scale=scale),
+    "LR": lambda scale: th.LogisticCombiner(model_scale=scale),
+}
+_TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".gz", ".zst")
+
+
+def make_team(method: str, model_scale: str) -> Combiner:
+    """An unfitted team by the name of its method."""
+    if method not in METHODS:
+        raise InvalidParameter(f"--method must be one of {', '.join(METHODS)}; it is {method!r}.")
+    return METHODS[method](model_scale)
+
+
+def read_team(path: Path) -> Combiner:
+    """A fitted team from its file."""
+    from twoheads.combination.combiner import Combiner
+
+    if not path.exists():
+        raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")
+    if path.is_dir():
+        raise InvalidArtifact(f"{path} is a folder; give the file that 'twoheads fit' wrote.")
+    if path.suffix.lower() in _TABLE_SUFFIXES:
+        raise InvalidArtifact(f"{path} looks like a table; the team comes first: twoheads COMMAND team.json TABLE")
+    team = th.load(path)
+    if not isinstance(team, Combiner):
+        raise InvalidArtifact(
+            f"{path} holds a {type(team).__name__}, not a team. Give a file that 'twoheads fit' wrote."
+        )
+    return team

@@ -1,0 +1,80 @@
+"""A command's table: columns from the options, else as when the team was fitted."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twoheads import tables
+from twoheads.cli import console
+from twoheads.errors import InvalidObservations, InvalidParameter
+
+if TYPE_CHECKING:
+    from twoheads.combination.combiner import Combiner
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The files of a command's table, and the options that name its columns.
+
+    columns  the keyword arguments of `twoheads.tables.scan` that the user has given
+    """
+
+    table: Path | None
+    answers: Path | None
+    model: Path | None
+    columns: dict[str, Any]
+
+    def files(self) -> dict[str, str]:
+        """The files by the name of their option."""
+        named = {"table": self.table, "answers": self.answers, "model": self.model}
+        return {name: str(path) for name, path in named.items() if path is not None}
+
+    def scan(self, *, need_people: bool = True, **columns: Any) -> tables.Table:
+        """Open the table; ``columns`` are those that no option names."""
+        if not self.files():
+            raise InvalidObservations("Give a TABLE, or --answers and --model.")
+        scanned = tables.scan(self.table, answers=self.answers, model=self.model, **columns | self.columns)
+        if need_people:
+            scanned.need_people()
+        return scanned
+
+    def scan_for(self, team: Combiner, *, truth: bool = True, need_people: bool = True) -> tables.Table:
+        """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ."""
+        return self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
+
+
+def _columns_at_fit(team: Combiner, *, truth: bool) -> dict[str, Any]:
+    skipped = {"classes"} if truth else {"classes", "truth", "truth_column"}
+    columns = {name: value for name, value in team.provenance().get("columns", {}).items() if name not in skipped}
+    if "truth" in columns and Path(columns["truth"]).exists():
+        del columns["truth"]  # a separate file of truth belongs to the table of the fit
+    return {"model_scale": team.model_scale} | columns
+
+
+def split_names(text: str, option: str) -> list[str]:
+    """Names from ``A,B,...``, as a line of CSV: a name with a comma is in quotation marks."""
+    try:
+        return [name.strip() for row in csv.reader([text], skipinitialspace=True, strict=True) for name in row]
+    except csv.Error:
+        raise InvalidParameter(
+            f"{option} must be names with commas between them; it is {text!r}. "
+            "Put a name that has a comma in quotation marks: '\"Doe, Ann\",Bob'."
+        ) from None
+
+
+def print_notes(scanned: tables.Table) -> None:
+    """Print the remarks on a table: rows that do not match, columns that are not used."""
+    for note in scanned.notes:
+        console.message(note)
+
+
+def hint_at_truth(scanned: tables.Table) -> None:
+    """Name a column that may hold the truth, if none is called truth."""
+    likely = ("true", "truth", "gold", "target", "y", "correct_label")
+    near = [name for name in scanned.columns if name.lower() in likely or re.search("true|truth|gold", name.lower())]
+    if near:
+        console.message(f"There is no column truth; if {near[0]!r} holds the truth, use: --truth {near[0]}")

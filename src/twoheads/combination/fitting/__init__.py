@@ -1,0 +1,5 @@
+"""How a team is fitted: from items to a `FitResult`."""
+
+from twoheads.combination.fitting.fit import FitResult, fit_team
+
+__all__ = ["FitResult", "fit_team"]

@@ -1,0 +1,249 @@
+"""Fit a team: from parts and items to a `FitResult`, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twoheads.calibration.base import Calibrator
+from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.fitting import dependence_stage
+from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
+from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.plan import Stage, plan_fit
+from twoheads.combination.fitting.soft_counts import counts_from_votes
+from twoheads.combination.fitting.state import FitState
+from twoheads.combination.items.collect import StatisticsSettings, collect_statistics
+from twoheads.combination.items.protocol import CountableItems, Items, Schema
+from twoheads.combination.items.sampled import SampledItems
+from twoheads.combination.parts import Parts
+from twoheads.combination.pool import ModelPool
+from twoheads.combination.rule import CombinationRule
+from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
+from twoheads.confusion.response import ResponseModel
+from twoheads.engines.blocks import BLOCK_NUMBERS
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.priors import EM_CORRELATION, POOL_SD
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a fit has found.
+
+    schema      classes, annotators and models of all items
+    rule        the fitted parts, and how they are combined
+    statistics  of all items, to continue the fit with
+    holdout     counts over labelled items, each predicted without itself; None without labels or dependence
+    prevalence  (n_classes,) of the classes: among labelled items, or among all where EM was run
+    objective   the log posterior at each iteration of EM; empty where EM was not run
+    """
+
+    schema: Schema
+    rule: CombinationRule
+    statistics: SufficientStatistics
+    holdout: HoldoutRecord | None
+    prevalence: Floats
+    objective: Floats
+
+
+def fit_team(
+    parts: Parts, items: CountableItems | SampledItems, *, earlier: SufficientStatistics | None = None
+) -> FitResult:
+    """Fit the parts to items, and to the statistics of earlier ones. None of the arguments is changed."""
+    state = _initial_state(parts, items, earlier)
+    for stage in _plan(state):
+        state = _STAGES[stage](state)
+    return FitResult(state.schema, state.rule, state.statistics, state.holdout, state.prevalence, state.objective)
+
+
+def _plan(state: FitState) -> tuple[Stage, ...]:
+    statistics = state.statistics
+    return plan_fit(
+        has_labels=statistics.n_labelled > 0,
+        has_unlabelled=statistics.n_unlabelled > 0 and state.parts.unlabelled_weight > 0,
+        has_dependence=state.dependence is not None,
+        mean_overlap=state.annotations.mean_overlap_at_least_two,
+        has_model=state.schema.has_model,
+    )
+
+
+def _initial_state(
+    parts: Parts, items: CountableItems | SampledItems, earlier: SufficientStatistics | None
+) -> FitState:
+    """Statistics collected, several models pooled, and the labelled items' blocks made."""
+    response = _start_response(items, earlier)
+    opened = _opened(parts, items, earlier, response)
+    labels = opened.statistics.labels_per_class + 1.0
+    pool, calibrator = _fit_pool(parts, opened.items, opened.statistics)
+    fitted_on = opened.items if pool is None else opened.items.transform(pool.pooled)
+    labelled = fitted_on.labelled() if opened.statistics.n_labelled else None
+    blocks: Sequence[Block] = ()
+    if labelled is not None:
+        reusable = opened.blocks and pool is None and not opened.statistics.n_unlabelled
+        blocks = opened.blocks if reusable else labelled.blocks()
+    return FitState(
+        parts=parts,
+        schema=opened.items.schema,
+        items=fitted_on,
+        statistics=opened.statistics,
+        sampled=isinstance(opened.items, SampledItems),
+        confusion=parts.confusion,
+        calibrator=calibrator,
+        dependence=parts.dependence,
+        response=response,
+        pool=pool,
+        prevalence=labels / labels.sum(),
+        labelled=labelled,
+        labelled_blocks=blocks,
+        correlation=0.0 if parts.dependence is None else parts.dependence.prior_correlation,
+    )
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """Items to fit on, the statistics of all, and the items' blocks where they were needed for these."""
+
+    items: Items
+    statistics: SufficientStatistics
+    blocks: Sequence[Block] = ()
+
+
+def _opened(
+    parts: Parts,
+    items: CountableItems | SampledItems,
+    earlier: SufficientStatistics | None,
+    response: ResponseModel | None,
+) -> _Opened:
+    if isinstance(items, SampledItems):
+        return _Opened(items, items.statistics)
+    blocks = items.blocks()
+    settings = StatisticsSettings(
+        correlation=0.0 if parts.dependence is None else parts.dependence.prior_correlation,
+        overlap=parts.confusion.uses_overlap,
+        response=response,
+        search_prior=parts.calibrator.search_prior(),
+    )
+    statistics = collect_statistics(items, blocks, settings)
+    if earlier is None:
+        return _Opened(items, statistics, blocks)
+    known = set(earlier.annotators)
+    annotators = (*earlier.annotators, *(name for name in statistics.annotators if name not in known))
+    merged = merge_statistics([earlier, statistics], annotators)
+    schema = replace(items.schema, annotators=annotators, has_model=merged.has_model)
+    return _Opened(SampledItems(schema, merged), merged)
+
+
+def _start_response(items: CountableItems | SampledItems, earlier: SufficientStatistics | None) -> ResponseModel | None:
+    """Levels of confidence as in earlier fits, or as cut now; None without any confidence or "unsure"."""
+    statistics = items.statistics if isinstance(items, SampledItems) else earlier
+    if statistics is not None and statistics.response_bounds is not None:
+        return ResponseModel().start_at(statistics.response_bounds, items.schema.n_classes)
+    confidences = None if isinstance(items, SampledItems) else items.confidences()
+    return None if confidences is None else ResponseModel().start(confidences, items.schema.n_classes)
+
+
+def _fit_pool(parts: Parts, items: Items, statistics: SufficientStatistics) -> tuple[ModelPool | None, Calibrator]:
+    """The pool of several models and the calibrator of their mean; no pool where there is one model."""
+    n_classes = items.schema.n_classes
+    if len(items.schema.models) <= 1:
+        return None, parts.calibrator
+    pool, limit = ModelPool(parts.calibrator), dependence_stage.sample_limit(n_classes)
+    if not statistics.n_labelled:
+        return pool.start(items.subsample(limit), n_classes), parts.calibrator
+    calibrator = TemperatureScaling(log_temperature_mean=0.0, log_temperature_sd=POOL_SD)
+    return pool.fit_blocks(items.labelled().subsample(limit), n_classes), calibrator
+
+
+def _fit_counts(state: FitState) -> FitState:
+    """Fit the parts to the labelled items' statistics, or to the items where these are not sufficient."""
+    statistics, n_classes = state.statistics, state.schema.n_classes
+    overlap = statistics.overlap if state.confusion.uses_overlap else None
+    crowd_counts = None if state.single_annotator else statistics.crowd_counts
+    confusion = copy(state.confusion).fit_counts(statistics.counts, overlap, crowd_counts=crowd_counts)
+    response = state.response
+    if response is not None:
+        assert statistics.response_counts is not None
+        response = copy(response).fit_counts(statistics.response_counts)
+    calibrator = copy(state.calibrator)
+    values = statistics.temperature_values
+    if state.pool is not None or not calibrator.fit_statistics(values, sampled=state.sampled):
+        calibrator.fit_blocks(state.labelled_blocks, n_classes)
+    fitted = replace(state, confusion=confusion, response=response, calibrator=calibrator)
+    return fitted if state.dependence is not None else fitted.without_blocks()
+
+
+def _start(state: FitState) -> FitState:
+    """Set confusion and calibrator to their priors."""
+    schema, blocks = state.schema, _em_blocks(state)
+    confusion = copy(state.confusion).start(schema.n_annotators, schema.n_classes)
+    calibrator = copy(state.calibrator).start(blocks, schema.n_classes)
+    return replace(state, confusion=confusion, calibrator=calibrator, em_blocks=blocks)
+
+
+def _start_from_votes(state: FitState) -> FitState:
+    """Set the confusion from the votes on each item, as Dawid and Skene do, and the calibrator to its prior."""
+    blocks, n_annotators = _em_blocks(state), state.schema.n_annotators
+    correlation = 0.0 if state.dependence is None else EM_CORRELATION
+    counts = counts_from_votes(blocks, n_annotators=n_annotators, correlation=correlation)
+    confusion = copy(state.confusion).fit_counts(counts.annotators, crowd_counts=counts.crowd)
+    calibrator = copy(state.calibrator).start(blocks, state.schema.n_classes)
+    prevalence = np.asarray(counts.classes / counts.classes.sum())
+    return replace(state, confusion=confusion, calibrator=calibrator, prevalence=prevalence, em_blocks=blocks)
+
+
+def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
+    """Fit the parts by EM, from where they are."""
+    schema, parts = state.schema, state.parts
+    confusion = state.confusion
+    if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
+        confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
+    correlation = 0.0 if state.dependence is None else EM_CORRELATION
+    settings = EMSettings(
+        schema.n_annotators,
+        unlabelled_weight=parts.unlabelled_weight if state.statistics.n_labelled else 1.0,
+        max_iter=parts.max_iter,
+        tol=parts.tol,
+        correlation=correlation,
+        hold_calibrator=hold_calibrator,
+        learn_class_prior=isinstance(parts.class_prior, str) and parts.class_prior == "learn",
+    )
+    start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
+    result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)
+    return replace(
+        state,
+        confusion=result.parameters.confusion,
+        calibrator=result.parameters.calibrator,
+        response=result.parameters.response,
+        objective=result.objective,
+        prevalence=result.prevalence,
+        correlation=correlation,
+        em_blocks=(),
+    )
+
+
+def _run_em_of_matrices(state: FitState) -> FitState:
+    return _run_em(state, hold_calibrator=True)
+
+
+def _em_blocks(state: FitState) -> Sequence[Block]:
+    """Blocks with more numbers than the counts of all annotators, which each adds; but not eight times too large."""
+    n_annotators, n_classes = state.schema.n_annotators, state.schema.n_classes
+    return state.items.blocks(min_items=max(64, min((n_annotators + 1) * n_classes, 8 * BLOCK_NUMBERS // n_classes)))
+
+
+_STAGES: dict[Stage, Callable[[FitState], FitState]] = {
+    Stage.START: _start,
+    Stage.VOTES: _start_from_votes,
+    Stage.COUNTS: _fit_counts,
+    Stage.AGREEMENT: dependence_stage.fit_agreement,
+    Stage.HELD_TEMPERATURE: dependence_stage.hold_temperature,
+    Stage.EM: _run_em,
+    Stage.EM_OF_MATRICES: _run_em_of_matrices,
+    Stage.DEPENDENCE: dependence_stage.fit_dependence,
+    Stage.DEPENDENCE_AFTER_EM: dependence_stage.fit_dependence_after_em,
+    Stage.DEPENDENCE_FROM_PRIOR: dependence_stage.dependence_from_prior,
+}

@@ -1,0 +1,139 @@
+"""Hold-out counts: how a team did on its labelled items, each predicted without itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betainc
+from sklearn.base import BaseEstimator
+
+from twoheads.engines.blocks import sum_blocks
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.guard import Guard, fit_guard
+from twoheads.storage.artifact import register
+
+#: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
+#: human label, MISSING where there is no answer; all fitted without the items.
+CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Codes]]
+
+
+@register
+@dataclass
+class HoldoutRecord(BaseEstimator):
+    """Counts over labelled items, each predicted from matrices fitted without it.
+
+    n                          weight of the items
+    human_errors, model_errors, errors   errors of the annotators, of the model and of the combination
+    over_human, over_model     items that only the combination got right, and only the annotators (or the model)
+    human_only, model_only     items that only the annotators got right, and only the model
+    log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
+    log_loss_gain_se           standard error of their difference
+    answered, modelled         weight of the items with an answer, and with a model row
+    """
+
+    n: float = 0.0
+    human_errors: float = 0.0
+    model_errors: float = 0.0
+    errors: float = 0.0
+    over_human: tuple[float, float] = (0.0, 0.0)
+    over_model: tuple[float, float] = (0.0, 0.0)
+    human_only: float = 0.0
+    model_only: float = 0.0
+    log_loss: float = 0.0
+    plain_log_loss: float = 0.0
+    log_loss_gain_se: float = 0.0
+    answered: float = 0.0
+    modelled: float = 0.0
+
+    @property
+    def chance_best(self) -> float:
+        """Posterior probability that the combination errs less often than the better of annotators and model.
+
+        Of the items that only one of two gets right, a share theta goes to the combination; theta has a uniform
+        prior, and the probability is P(theta > 1/2), the smaller of the two.
+        """
+        members = (self.over_human, self.answered), (self.over_model, self.modelled)
+        return min((_chance_better(*counts) for counts, weight in members if weight), default=0.5)
+
+    def guard(self) -> Guard:
+        """The guard fitted to these counts."""
+        return fit_guard(self.human_only, self.model_only, self.n)
+
+
+def _chance_better(wins: float, losses: float) -> float:
+    return 1.0 - float(betainc(wins + 1.0, losses + 1.0, 0.5))
+
+
+class _Sums(NamedTuple):
+    """Weights of items, and sums of losses; of a block, arrays of them by item."""
+
+    n: Any
+    human_errors: Any
+    model_errors: Any
+    errors: Any
+    won_over_human: Any
+    lost_to_human: Any
+    won_over_model: Any
+    lost_to_model: Any
+    human_only: Any
+    model_only: Any
+    loss: Any
+    plain_loss: Any
+    squared_gain: Any
+    answered: Any
+    modelled: Any
+
+
+def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions) -> HoldoutRecord:
+    """The counts over labelled blocks."""
+    sums = _Sums(*map(float, sum_blocks(lambda block: _block_sums(block, *predictions(block)), blocks)))
+    total = max(sums.n, 1.0)
+    loss, plain_loss = sums.loss / total, sums.plain_loss / total
+    variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, 0.0)
+    return HoldoutRecord(
+        n=sums.n,
+        human_errors=sums.human_errors,
+        model_errors=sums.model_errors,
+        errors=sums.errors,
+        over_human=(sums.won_over_human, sums.lost_to_human),
+        over_model=(sums.won_over_model, sums.lost_to_model),
+        human_only=sums.human_only,
+        model_only=sums.model_only,
+        log_loss=loss,
+        plain_log_loss=plain_loss,
+        log_loss_gain_se=float(np.sqrt(variance / total)),
+        answered=sums.answered,
+        modelled=sums.modelled,
+    )
+
+
+def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:
+    assert block.true_label is not None
+    truth, item = block.true_label, np.arange(block.n_items)
+    answered = human != MISSING
+    modelled = np.ones(len(truth), dtype=bool) if block.no_model is None else ~block.no_model
+    right, human_right = combined.argmax(axis=0) == truth, human == truth
+    model_right = modelled & (block.log_proba.argmax(axis=0) == truth)
+    loss, plain_loss = (-np.log(np.maximum(each[truth, item], 1e-300)) for each in (combined, plain))
+    counts = _Sums(
+        n=np.ones(len(truth)),
+        human_errors=answered & ~human_right,
+        model_errors=modelled & ~model_right,
+        errors=~right,
+        won_over_human=right & ~human_right & answered,
+        lost_to_human=human_right & ~right,
+        won_over_model=right & ~model_right & modelled,
+        lost_to_model=model_right & ~right,
+        human_only=human_right & ~model_right & modelled,
+        model_only=model_right & ~human_right & answered,
+        loss=loss,
+        plain_loss=plain_loss,
+        squared_gain=(plain_loss - loss) ** 2,
+        answered=answered,
+        modelled=modelled,
+    )
+    return tuple(block.weighted_sum(count.astype(np.float64)) for count in counts)

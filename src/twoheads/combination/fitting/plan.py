@@ -1,0 +1,72 @@
+"""Which stages a fit consists of.
+
+| labels | dependence | mean overlap >= 2 | stages |
+|---|---|---|---|
+| none | no | | start, EM; from votes if answers overlap and there is no model |
+| none | yes | no | start, agreement, held temperature, EM of the matrices |
+| none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
+| some | no | | counts; EM if there are unlabelled items of positive weight |
+| some | yes | no, or none unlabelled | counts, agreement, dependence |
+| some | yes | yes, and some unlabelled | counts, EM, dependence at EM's temperature |
+
+Unlabelled items of weight 0 are ignored where there are labels.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Stage(Enum):
+    """One step of a fit."""
+
+    START = "set the parts to their priors"
+    VOTES = "set the matrices from the votes, the calibrator to its prior"
+    COUNTS = "fit the parts to the labelled items"
+    AGREEMENT = "density of the temperature from unlabelled items"
+    HELD_TEMPERATURE = "fix the calibrator's temperature from the agreement"
+    EM = "EM of all parts"
+    EM_OF_MATRICES = "EM with the calibrator held"
+    DEPENDENCE = "fit the dependence, with the calibrator's prior of the temperature"
+    DEPENDENCE_AFTER_EM = "fit the dependence, with a temperature near EM's"
+    DEPENDENCE_FROM_PRIOR = "set the dependence to its prior, at EM's temperature"
+
+
+def plan_fit(
+    *, has_labels: bool, has_unlabelled: bool, has_dependence: bool, mean_overlap: bool, has_model: bool
+) -> tuple[Stage, ...]:
+    """The stages of a fit, in order.
+
+    Parameters
+    ----------
+    has_labels : bool
+        Whether the truth of any item is known.
+    has_unlabelled : bool
+        Whether there are unlabelled items of positive weight.
+    has_dependence : bool
+        Whether the team corrects for dependence.
+    mean_overlap : bool
+        Whether answered items have two answers or more on average.
+    has_model : bool
+        Whether there is a model.
+    """
+    if has_labels:
+        return (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap))
+    start = Stage.VOTES if mean_overlap and not has_model else Stage.START
+    return (start, *_without_labels(has_dependence, mean_overlap))
+
+
+def _with_labels(has_unlabelled: bool, has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:
+    if not has_dependence:
+        return (Stage.EM,) if has_unlabelled else ()
+    if not has_unlabelled:
+        return (Stage.DEPENDENCE,)
+    return (Stage.EM, Stage.DEPENDENCE_AFTER_EM) if mean_overlap else (Stage.AGREEMENT, Stage.DEPENDENCE)
+
+
+def _without_labels(has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:
+    if not has_dependence:
+        return (Stage.EM,)
+    if mean_overlap:
+        return Stage.EM, Stage.DEPENDENCE_FROM_PRIOR
+    return Stage.AGREEMENT, Stage.HELD_TEMPERATURE, Stage.EM_OF_MATRICES

@@ -1,0 +1,84 @@
+"""What is known in the course of a fit: a value that each stage replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from twoheads.calibration.base import Calibrator
+from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.items.protocol import Items, Schema
+from twoheads.combination.parts import Parts
+from twoheads.combination.pool import ModelPool
+from twoheads.combination.rule import CombinationRule, prior_terms
+from twoheads.combination.statistics.annotations import AnnotationCounts
+from twoheads.combination.statistics.sufficient import SufficientStatistics
+from twoheads.confusion.base import Confusion
+from twoheads.confusion.response import ResponseModel
+from twoheads.dependence import Dependence
+from twoheads.dependence.dependence import Agreement
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+
+
+@dataclass(frozen=True)
+class FitState:
+    """The items, their statistics, and the parts as far as they are fitted.
+
+    items        with one model in place of several
+    labelled     the labelled items among them, and their blocks while a stage needs them; None without labels
+    em_blocks    blocks of all items, once EM is started
+    sampled      whether the items are a sample of earlier ones
+    correlation  of answers on one item, as the crowd's counts were made with
+    agreement    density of the model's log temperature from unlabelled items
+    """
+
+    parts: Parts
+    schema: Schema
+    items: Items
+    statistics: SufficientStatistics
+    sampled: bool
+    confusion: Confusion
+    calibrator: Calibrator
+    dependence: Dependence | None
+    response: ResponseModel | None
+    pool: ModelPool | None
+    prevalence: Floats
+    labelled: Items | None = None
+    labelled_blocks: Sequence[Block] = ()
+    em_blocks: Sequence[Block] = ()
+    correlation: float = 0.0
+    agreement: Agreement | None = None
+    holdout: HoldoutRecord | None = None
+    objective: Floats = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def rule(self) -> CombinationRule:
+        """The combination rule with the parts as they are now."""
+        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence)
+        return CombinationRule(
+            self.confusion,
+            self.calibrator,
+            self.dependence,
+            self.response,
+            self.pool,
+            log_class_prior,
+            log_prior_shift,
+            has_model=self.schema.has_model,
+        )
+
+    @property
+    def annotations(self) -> AnnotationCounts:
+        """Counts of answers per annotator."""
+        return self.statistics.annotations()
+
+    @property
+    def single_annotator(self) -> bool:
+        """Whether there is one annotator, with one answer per item."""
+        return self.schema.n_annotators == 1 and not self.annotations.has_overlap
+
+    def without_blocks(self) -> FitState:
+        """The same without the blocks, whose memory is then free."""
+        return replace(self, labelled_blocks=(), em_blocks=())

@@ -1,0 +1,1 @@
+"""What a fitted team can be asked: facts, sentences, explanations, the next answer."""

@@ -1,0 +1,279 @@
+"""Items stored in chunks, on disk or on a cluster; implements `CountableItems`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
+from twoheads.engines.blocks import BLOCK_NUMBERS, add_up, block_slices
+from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
+from twoheads.engines.cluster import ClusterTable
+from twoheads.engines.progress import current_callback
+from twoheads.kernels.answers import joined_answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.observations import Observations, as_truth
+from twoheads.tables.scanned import ScannedTable
+
+#: Blocks of a chunk on disk: fewer take longer to read, more take more memory.
+CHUNK_BLOCKS = 8
+#: Fewest items of a block: with many classes the correction for dependence needs so many.
+MIN_ITEMS = 1024
+
+
+@dataclass(frozen=True)
+class ChunkSummary:
+    """A summary of a chunk, each of whose blocks holds either labelled or unlabelled items.
+
+    sizes           number of items of each block
+    span            number of the first item, and of that after the last
+    labelled        whether the items are labelled, block by block
+    answered        number of items with an answer and no truth
+    has_confidence  whether any answer has a confidence or is "unsure"
+    class_counts    (n_classes,) number of labelled items of each class
+    """
+
+    sizes: list[int]
+    span: tuple[int, int]
+    labelled: list[bool]
+    answered: int
+    has_confidence: bool
+    class_counts: Floats
+
+
+@dataclass(frozen=True)
+class ChunkedItems:
+    """Items that stay where they are; every weight is 1.
+
+    store          where the chunks are
+    summaries      of each chunk
+    annotations    counts of answers per annotator
+    function       applied to each block
+    only_labelled  whether only labelled items are meant
+    """
+
+    schema: Schema
+    store: Store
+    summaries: list[ChunkSummary]
+    annotations: AnnotationCounts
+    function: BlockFunction | None = None
+    only_labelled: bool = False
+
+    def __len__(self) -> int:
+        return sum(sum(sizes) for sizes in self._sizes().values())
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of items whose truth is known."""
+        return len(replace(self, only_labelled=True))
+
+    def labelled(self) -> ChunkedItems:
+        """The items whose truth is known; in memory if they are few of many."""
+        if self.n_labelled == len(self):
+            return self
+        known = replace(self, only_labelled=True)
+        if not len(known) or len(known) > MODE_LABELS:
+            return known
+        blocks = list(replace(known, function=None).subsample(len(known), min_items=64))
+        summary, annotations = summarise(blocks, self.schema.n_annotators)
+        return ChunkedItems(self.schema, MemoryStore([blocks]), [summary], annotations, self.function)
+
+    def transform(self, function: BlockFunction) -> ChunkedItems:
+        """The same items with ``function`` applied to each block, after earlier functions."""
+        return replace(self, function=composed(self.function, function))
+
+    def blocks(self, *, min_items: int = 64) -> ChunkedBlocks[Block]:
+        """The blocks, where they are; of at least `MIN_ITEMS` items, whatever ``min_items`` is."""
+        blocks: ChunkedBlocks[Block] = ChunkedBlocks(
+            self.store, self._sizes(), _labelled_blocks if self.only_labelled else list
+        )
+        return blocks if self.function is None else blocks.transform(self.function)
+
+    def subsample(self, size: int, *, min_items: int = MIN_ITEMS) -> Sequence[Block]:
+        """At most so many items, evenly spaced, in blocks in memory."""
+        rows = evenly_spaced(len(self), size)
+        if self.only_labelled or self.n_labelled in (0, len(self)):
+            border = np.cumsum([0, *(sum(self._sizes().get(at, [])) for at in range(len(self.summaries)))])
+            block = self._gathered(_take_labelled if self.only_labelled else _take, border, rows)
+        else:
+            block = self._by_number(rows)
+        slices = block_slices(block.n_items, self.schema.n_classes, min_items)
+        return [applied(self.function, block.take(np.arange(block.n_items)[rows])) for rows in slices]
+
+    def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
+        """At most so many of the items with an answer and no truth, evenly spaced; None where there is none."""
+        if self.only_labelled:
+            return None
+        border = np.cumsum([0, *(summary.answered for summary in self.summaries)])
+        if not border[-1]:
+            return None
+        return applied(self.function, self._gathered(_take_answered, border, evenly_spaced(border[-1], size)))
+
+    def mean_weight(self) -> float:
+        """Every item has weight 1."""
+        return 1.0
+
+    def annotation_counts(self) -> AnnotationCounts:
+        """Counts of answers per annotator."""
+        return self.annotations
+
+    def class_weights(self) -> Floats:
+        """Number of labelled items of each class, (n_classes,)."""
+        return np.asarray(np.sum([summary.class_counts for summary in self.summaries], axis=0))
+
+    def confidences(self) -> Floats | None:
+        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        if not any(summary.has_confidence for summary in self.summaries):
+            return None
+        return np.concatenate(list(self.blocks().map(_confidences)))
+
+    def _sizes(self) -> dict[int, list[int]]:
+        """Number of items of each block that is meant, by chunk."""
+        meant = {
+            at: [
+                size
+                for size, labelled in zip(summary.sizes, summary.labelled, strict=True)
+                if labelled or not self.only_labelled
+            ]
+            for at, summary in enumerate(self.summaries)
+        }
+        return {at: sizes for at, sizes in meant.items() if sizes}
+
+    def _gathered(self, take: Callable[[list[Block], Codes], Block], border: Codes, rows: Codes) -> Block:
+        """Items by their positions over all chunks; chunk ``i`` has those from ``border[i]`` on."""
+        cuts = pairwise(np.searchsorted(rows, border))
+        own = {at: rows[first:last] - border[at] for at, (first, last) in enumerate(cuts) if last > first}
+        return joined(list(self.store.results(take, own)))
+
+    def _by_number(self, numbers: Codes) -> Block:
+        """Items by their numbers: labelled and unlabelled ones are stored apart."""
+        own = {at: numbers[slice(*np.searchsorted(numbers, each.span))] for at, each in enumerate(self.summaries)}
+        block = joined([found for found in self.store.results(_take_numbers, own) if found.n_items])
+        return block.take(np.argsort(_number(block)))
+
+
+def spill_to_disk(table: ScannedTable) -> ChunkedItems:
+    """A scanned table in chunks on disk, read and checked once."""
+    store, summaries, start = DiskStore(), [], 0
+    annotations: tuple[Any, ...] = ()
+    schema: Schema | None = None
+    current_callback().begin(table.n_rows)
+    try:
+        for observations, y in table.blocks(_chunk_rows(len(table.classes))):
+            schema = schema or Schema.of(observations)
+            for chunk in chunks_of(observations, y, start):
+                store.add(chunk)
+                summary, more = summarise(chunk, schema.n_annotators)
+                summaries.append(summary)
+                annotations = add_up([annotations, more] if annotations else [more])
+            start += len(observations)
+            current_callback().advance(len(observations))
+    except BaseException:
+        store.close()
+        raise
+    assert schema is not None
+    return ChunkedItems(schema, store, summaries, AnnotationCounts(*annotations))
+
+
+def on_cluster(table: ClusterTable) -> ChunkedItems:
+    """A scanned table in chunks on the cluster that holds it."""
+    store, schema = table.hold(_read), Schema.of(next(table.blocks(1))[0])
+    found = list(store.results(summarise, dict.fromkeys(range(len(store)), schema.n_annotators)))
+    annotations = AnnotationCounts(*add_up(counts for _, counts in found))
+    return ChunkedItems(schema, store, [summary for summary, _ in found], annotations)
+
+
+def _chunk_rows(n_classes: int) -> int:
+    return CHUNK_BLOCKS * max(MIN_ITEMS, BLOCK_NUMBERS // n_classes)
+
+
+def _read(table: ScannedTable, span: tuple[int, int]) -> list[Block]:
+    """A span of a table's rows, as the blocks of a chunk."""
+    read, start = [], span[0]
+    for observations, y in table.blocks(_chunk_rows(len(table.classes)), items=False, span=span):
+        read += [block for chunk in chunks_of(observations, y, start) for block in chunk]
+        start += len(observations)
+    return read
+
+
+def chunks_of(observations: Observations, y: Any, start: int) -> list[list[Block]]:
+    """Blocks of labelled items, and of unlabelled ones, numbered from ``start`` on; one list if all are alike."""
+    truth, number = as_truth(y, observations), np.arange(start, start + len(observations))
+    known = truth != MISSING
+    if known.all() or not known.any():
+        return [_blocks(observations, truth, number)]
+    groups = (np.flatnonzero(known), np.flatnonzero(~known))
+    return [_blocks(observations.take(rows), truth[rows], number[rows]) for rows in groups]
+
+
+def _blocks(observations: Observations, truth: Codes, number: Codes) -> list[Block]:
+    slices = block_slices(len(observations), observations.n_classes, MIN_ITEMS)
+    return [replace(observations.block(rows, true_label=truth), number=number[rows]) for rows in slices]
+
+
+def summarise(chunk: list[Block], n_annotators: int) -> tuple[ChunkSummary, AnnotationCounts]:
+    """The summary of a chunk, and its counts of answers per annotator."""
+    n_classes = len(chunk[0].log_proba)
+    truth = np.concatenate([block.true_label for block in _labelled_blocks(chunk)] or [np.empty(0, dtype=np.intp)])
+    number = np.concatenate([_number(block) for block in chunk])
+    summary = ChunkSummary(
+        [block.n_items for block in chunk],
+        (int(number.min()), int(number.max()) + 1),
+        [_is_labelled(block) for block in chunk],
+        sum(len(_answered(block)) for block in chunk if not _is_labelled(block)),
+        any(block.confidence is not None or block.unsure is not None for block in chunk),
+        np.bincount(truth, minlength=n_classes).astype(np.float64),
+    )
+    answers = joined_answers([block.answers for block in chunk if block.answers is not None])
+    return summary, count_annotations(answers, None, n_annotators=n_annotators, n_classes=n_classes)
+
+
+def _is_labelled(block: Block) -> bool:
+    assert block.true_label is not None
+    return bool(block.true_label[0] != MISSING)
+
+
+def _number(block: Block) -> Codes:
+    assert block.number is not None
+    return block.number
+
+
+def _confidences(block: Block) -> Floats:
+    return np.empty(0) if block.confidence is None else block.confidence
+
+
+def _labelled_blocks(chunk: list[Block]) -> list[Block]:
+    return [block for block in chunk if _is_labelled(block)]
+
+
+def _answered(block: Block) -> Codes:
+    assert block.answers is not None
+    return np.flatnonzero(block.answers.per_item() > 0)
+
+
+def _take(chunk: list[Block], rows: Codes) -> Block:
+    """Items by their positions in the chunk."""
+    cuts = np.cumsum([0, *(block.n_items for block in chunk)])
+    places = zip(chunk, cuts, pairwise(np.searchsorted(rows, cuts)), strict=False)
+    return joined([block.take(rows[first:last] - start) for block, start, (first, last) in places if last > first])
+
+
+def _take_numbers(chunk: list[Block], numbers: Codes) -> Block:
+    return joined([block.take(np.flatnonzero(np.isin(_number(block), numbers))) for block in chunk])
+
+
+def _take_labelled(chunk: list[Block], rows: Codes) -> Block:
+    return _take(_labelled_blocks(chunk), rows)
+
+
+def _take_answered(chunk: list[Block], rows: Codes) -> Block:
+    return _take([block.take(_answered(block)) for block in chunk if not _is_labelled(block)], rows)

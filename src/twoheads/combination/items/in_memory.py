@@ -1,0 +1,123 @@
+"""Items in memory; implements `CountableItems`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
+from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks, sum_blocks
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.observations import Observations
+
+#: Up to so many log-probabilities are kept during a fit (240 MB); beyond, each pass computes them again.
+MAX_NUMBERS = 30_000_000
+
+
+@dataclass(frozen=True)
+class InMemoryItems:
+    """Observations with their truth and weights.
+
+    truth        (n_items,) codes, MISSING where unknown
+    weight       (n_items,) or None
+    number       (n_items,) position of each item among all items that were given
+    function     applied to each block
+    max_numbers  up to so many log-probabilities are kept as blocks
+    """
+
+    observations: Observations
+    truth: Codes
+    weight: Floats | None
+    number: Codes
+    function: BlockFunction | None = None
+    max_numbers: int = MAX_NUMBERS
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Classes, annotators and models."""
+        return Schema.of(self.observations)
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @cached_property
+    def n_labelled(self) -> int:
+        """Number of items whose truth is known."""
+        return int((self.truth != MISSING).sum())
+
+    def labelled(self) -> InMemoryItems:
+        """The items whose truth is known."""
+        return self if self.n_labelled == len(self) else self.take(np.flatnonzero(self.truth != MISSING))
+
+    def take(self, rows: Codes) -> InMemoryItems:
+        """The items at the given positions."""
+        weight = None if self.weight is None else self.weight[rows]
+        observations, number = self.observations.take(rows), self.number[rows]
+        return replace(self, observations=observations, truth=self.truth[rows], weight=weight, number=number)
+
+    def transform(self, function: BlockFunction) -> InMemoryItems:
+        """The same items with ``function`` applied to each block, after earlier functions."""
+        return replace(self, function=composed(self.function, function))
+
+    def blocks(self, *, min_items: int = 64) -> Blocks[Block]:
+        """Blocks of at least so many items; kept where they are small enough together, else made again in each pass."""
+        slices = block_slices(len(self), self.schema.n_classes, min_items)
+        if len(self) * self.schema.n_classes <= self.max_numbers:
+            return StoredBlocks(list(map_blocks(self._block, slices)))
+        return LazyBlocks(self._block, slices, len(self))
+
+    def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
+        """At most so many items, evenly spaced, in blocks."""
+        return self.take(evenly_spaced(len(self), size)).blocks(min_items=min_items)
+
+    def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
+        """At most so many items with an answer and no truth, evenly spaced by weight; None where there is none."""
+        rest = np.flatnonzero((self.truth == MISSING) & (self.observations.answers.per_item() > 0))
+        rows = self._evenly_spaced(rest, size)
+        return self.take(rows)._block(slice(0, len(rows))) if len(rows) else None
+
+    def mean_weight(self) -> float:
+        """Mean weight of the items of positive weight, at most 1."""
+        if self.weight is None or not (self.weight > 0).any():
+            return 1.0
+        return min(1.0, float(self.weight[self.weight > 0].mean()))
+
+    def annotation_counts(self) -> AnnotationCounts:
+        """Counts of answers per annotator."""
+        n_annotators, n_classes = self.schema.n_annotators, self.schema.n_classes
+
+        def kernel(rows: slice) -> AnnotationCounts:
+            weight, answers = None if self.weight is None else self.weight[rows], self.observations.answers.rows(rows)
+            return count_annotations(answers, weight, n_annotators=n_annotators, n_classes=n_classes)
+
+        return AnnotationCounts(*sum_blocks(kernel, block_slices(len(self), n_classes, least=n_annotators)))
+
+    def class_weights(self) -> Floats:
+        """Weight of the labelled items of each class, (n_classes,)."""
+        known = self.labelled()
+        return np.bincount(known.truth, known.weight, self.schema.n_classes).astype(np.float64)
+
+    def confidences(self) -> Floats | None:
+        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        if self.observations.confidence is not None:
+            return self.observations.confidence
+        return None if self.observations.unsure is None else np.empty(0)
+
+    def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
+        """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""
+        if self.weight is None or not len(rows):
+            return rows[evenly_spaced(len(rows), size)]
+        end = np.cumsum(self.weight[rows])
+        place = np.searchsorted(end, evenly_spaced(round(end[-1]), size), side="right")
+        return rows[np.minimum(place, len(rows) - 1)]
+
+    def _block(self, rows: slice) -> Block:
+        block = self.observations.block(rows, true_label=self.truth, weight=self.weight)
+        return applied(self.function, replace(block, number=self.number[rows]))

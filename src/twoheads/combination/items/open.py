@@ -1,0 +1,64 @@
+"""Open what a fit is given, as items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
+from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
+from twoheads.engines.cluster import ClusterTable
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.arrays import Codes
+from twoheads.observations import as_observations, as_truth, as_weight
+from twoheads.tables.scanned import ScannedTable
+
+
+def fits_in_memory(table: ScannedTable, *, max_numbers: int = MAX_NUMBERS) -> bool:
+    """Whether a scanned table is small enough to be read whole before a fit."""
+    return table.n_rows * len(table.classes) <= max_numbers
+
+
+def open_items(
+    X: Any,
+    y: Any = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    model_scale: str = "probability",
+    classes: NDArray[Any] | None = None,
+    models: tuple[str, ...] | None = None,
+    max_numbers: int = MAX_NUMBERS,
+) -> InMemoryItems | ChunkedItems:
+    """What a fit is given, checked; a table is read whole if it is small enough, else it stays where it is.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As in `ProbabilityLabelCombiner.fit`.
+    model_scale : {"probability", "log", "logit"}
+        What the model's columns hold.
+    classes, models : array, tuple of str, optional
+        Those of an earlier fit that is continued.
+    max_numbers : int
+        Up to so many probabilities, a table is read whole, and blocks are kept between passes.
+    """
+    if isinstance(X, ScannedTable | ClusterTable):
+        if y is not None or sample_weight is not None:
+            raise InvalidParameter(
+                "y and sample_weight must be None where X is a table: its column of the truth says what is known. "
+                "Read it to give your own: X, y = table.read()."
+            )
+        if isinstance(X, ClusterTable):
+            return on_cluster(X)
+        if not fits_in_memory(X, max_numbers=max_numbers):
+            return spill_to_disk(X)
+        X, y = X.read()
+    observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
+    truth = as_truth(y, observations)
+    number: Codes = np.arange(len(observations), dtype=np.int32)
+    if models is not None:
+        observations = observations.with_models(models)
+    weight = as_weight(sample_weight, len(observations))
+    return InMemoryItems(observations, truth, weight, number, max_numbers=max_numbers)

@@ -1,0 +1,125 @@
+"""What a fit asks of the items it is given. `twoheads.testing.check_items` tests an implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, Self
+
+from numpy.typing import NDArray
+
+from twoheads.combination.statistics.annotations import AnnotationCounts
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.observations import Observations
+
+#: A step that is applied to each block before a fit sees it, such as pooling several models.
+BlockFunction = Callable[[Block], Block]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What all items have in common.
+
+    classes     (n_classes,) the class labels
+    annotators  their names, in the order of the columns of S
+    models      their names; empty where there is no model
+    has_model   whether there is a model
+    columns     the columns of the frame that the items come from; None where there was none
+    """
+
+    classes: NDArray[Any]
+    annotators: tuple[str, ...]
+    models: tuple[str, ...]
+    has_model: bool
+    columns: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, observations: Observations) -> Schema:
+        """The schema of observations."""
+        return cls(
+            observations.classes,
+            observations.annotators or ("human",),
+            observations.models,
+            bool(observations.model_proba),
+            observations.columns,
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the same items as a frame: annotators, then a probability per model and class."""
+        if self.columns is not None:
+            return len(self.columns)
+        return self.n_annotators + max(1, len(self.models)) * self.n_classes
+
+    @property
+    def n_annotators(self) -> int:
+        """Number of annotators."""
+        return len(self.annotators)
+
+
+class Items(Protocol):
+    """Labelled and unlabelled items, which a fit goes through block by block."""
+
+    @property
+    def schema(self) -> Schema:
+        """Classes, annotators and models."""
+
+    def __len__(self) -> int:
+        """Number of items."""
+
+    def labelled(self) -> Self:
+        """The items whose truth is known."""
+
+    def transform(self, function: BlockFunction) -> Self:
+        """The same items with ``function`` applied to each block, after earlier functions."""
+
+    def blocks(self, *, min_items: int = 64) -> Sequence[Block]:
+        """All items, in blocks of at least so many."""
+
+    def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
+        """At most so many items, evenly spaced, in blocks in memory."""
+
+    def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
+        """At most so many of the items with an answer and no truth, evenly spaced; None where there is none."""
+
+    def mean_weight(self) -> float:
+        """Mean weight of the items of positive weight, at most 1."""
+
+
+class CountableItems(Items, Protocol):
+    """Items that are all at hand, in memory or in chunks: their statistics can be collected."""
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of items whose truth is known."""
+
+    def annotation_counts(self) -> AnnotationCounts:
+        """Counts of answers per annotator."""
+
+    def class_weights(self) -> Floats:
+        """Weight of the labelled items of each class, (n_classes,)."""
+
+    def confidences(self) -> Floats | None:
+        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+
+
+def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:
+    """One function after another."""
+    return then if first is None else partial(_apply, first, then)
+
+
+def applied(function: BlockFunction | None, block: Block) -> Block:
+    """The function's value, or the block itself without a function."""
+    return block if function is None else function(block)
+
+
+def _apply(first: BlockFunction, then: BlockFunction, block: Block) -> Block:
+    return then(first(block))

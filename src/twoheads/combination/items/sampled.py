@@ -1,0 +1,78 @@
+"""Items of earlier fits, from the sample among their statistics; implements `Items`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.statistics.reservoir import ItemSample
+from twoheads.combination.statistics.sufficient import SufficientStatistics
+from twoheads.engines.blocks import block_slices
+from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.numerics.sampling import evenly_spaced
+
+
+@dataclass(frozen=True)
+class SampledItems:
+    """The sampled items of statistics, each with the weight of those it represents.
+
+    statistics     their statistics, of all items
+    function       applied to each block
+    only_labelled  whether only labelled items are meant; their weights then sum to their number
+    """
+
+    schema: Schema
+    statistics: SufficientStatistics
+    function: BlockFunction | None = None
+    only_labelled: bool = False
+
+    def __len__(self) -> int:
+        return sum(sample.n_items for sample in self._samples())
+
+    def labelled(self) -> SampledItems:
+        """The items whose truth is known."""
+        return replace(self, only_labelled=True)
+
+    def transform(self, function: BlockFunction) -> SampledItems:
+        """The same items with ``function`` applied to each block, after earlier functions."""
+        return replace(self, function=composed(self.function, function))
+
+    def blocks(self, *, min_items: int = 64) -> Sequence[Block]:
+        """All sampled items, in blocks of at least so many."""
+        return self._cut(self._whole(), min_items)
+
+    def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
+        """At most so many of the sampled items, evenly spaced, in blocks."""
+        whole = self._whole()
+        return self._cut(whole.take(evenly_spaced(whole.n_items, size)), min_items)
+
+    def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
+        """At most so many of the sampled items with an answer and no truth; None where there is none."""
+        if self.only_labelled or self.statistics.unlabelled is None:
+            return None
+        block = self.statistics.unlabelled.block()
+        assert block.answers is not None
+        rest = np.flatnonzero(block.answers.per_item() > 0)
+        return applied(self.function, block.take(rest[evenly_spaced(len(rest), size)])) if len(rest) else None
+
+    def mean_weight(self) -> float:
+        """Mean weight of the items of positive weight, at most 1."""
+        weight = self._whole().weight
+        return 1.0 if weight is None else min(1.0, float(weight[weight > 0].mean()))
+
+    def _whole(self) -> Block:
+        block = joined([sample.block(for_all=not self.only_labelled) for sample in self._samples()])
+        return replace(block, number=np.arange(block.n_items))
+
+    def _samples(self) -> list[ItemSample]:
+        labelled, unlabelled = self.statistics.labelled, self.statistics.unlabelled
+        samples = [labelled] if self.only_labelled else [labelled, unlabelled]
+        return [sample for sample in samples if sample is not None]
+
+    def _cut(self, whole: Block, min_items: int) -> Sequence[Block]:
+        slices = block_slices(whole.n_items, self.schema.n_classes, min_items)
+        return [applied(self.function, whole.rows(rows)) for rows in slices]

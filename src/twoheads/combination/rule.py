@@ -1,0 +1,198 @@
+"""The combination rule of a fitted team: from a block to the joint log-probability of each class."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twoheads.calibration.base import Calibrator
+from twoheads.combination.pool import ModelPool
+from twoheads.confusion.base import Confusion
+from twoheads.confusion.response import ResponseModel
+from twoheads.dependence import Dependence
+from twoheads.errors import InvalidParameter
+from twoheads.kernels.answers import answer_log_likelihood
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.guard import Guard, guarded
+from twoheads.kernels.posterior import joint_log_proba
+from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
+from twoheads.observations import SUM_TOLERANCE
+
+#: Log-likelihoods that differ by less are tied: they differ by rounding only.
+TIED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CombinationRule:
+    """Fitted parts, and how they are combined. Predicting, explaining and asking all go through it.
+
+    pool             of several models; None where there is one
+    log_class_prior  (n_classes,) for items without a model row; None where classes are equally likely
+    log_prior_shift  (n_classes,) label-shift correction of items with a model row; None without one
+    guard            None unless the team is guarded
+    has_model        whether there was a model at fit
+    """
+
+    confusion: Confusion
+    calibrator: Calibrator
+    dependence: Dependence | None = None
+    response: ResponseModel | None = None
+    pool: ModelPool | None = None
+    log_class_prior: Floats | None = None
+    log_prior_shift: Floats | None = None
+    guard: Guard | None = None
+    has_model: bool = True
+
+    def log_joint(self, block: Block) -> Floats:
+        """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
+        block = self.pooled(block)
+        if self.dependence is None:
+            return self.with_prior_shift(block, self._log_product(block))
+        proba = self.posterior(block, self.answer_log_likelihood(block), self.dependence)
+        if self.guard is not None:
+            partner = self.human_label(block) if self.guard.human_leads else self.model_label(block)
+            proba = guarded(proba, partner, self.guard.log_threshold)
+        with np.errstate(divide="ignore"):
+            return self.with_prior_shift(block, np.log(proba, out=proba))
+
+    def pooled(self, block: Block) -> Block:
+        """The block with one model in place of several."""
+        return block if self.pool is None or not block.members else self.pool.pooled(block)
+
+    @cached_property
+    def log_table(self) -> Floats:
+        """Log-probability of each answer of each annotator under each class, the crowd's rows last."""
+        table = self.confusion.log_table()
+        return table if self.dependence is None else np.maximum(table, LOG_FLOOR)
+
+    def answer_log_likelihood(self, block: Block) -> Floats:
+        """Log-likelihood of the answers, of their confidence and of "unsure", (n_classes, n_items)."""
+        assert block.answers is not None
+        log_likelihood = answer_log_likelihood(block.answers, self.log_table)
+        response = self.response_log_likelihood(block)
+        if response is not None:
+            log_likelihood += response
+        return log_likelihood
+
+    def response_log_likelihood(self, block: Block) -> Floats | None:
+        """Log-likelihood of confidence levels and of "unsure", (n_classes, n_items); None where there are none."""
+        return None if self.response is None else self.response.log_likelihood(block)
+
+    def posterior(self, block: Block, log_likelihood: Floats, dependence: Dependence) -> Floats:
+        """Probability of each class, corrected for dependence on items with both an answer and a model row.
+
+        log_likelihood  (n_classes, n_items) of the answers
+        """
+        assert block.answers is not None
+        proba = dependence.proba(self.model_log_proba(block), log_likelihood, block.answers)
+        no_answer, no_model = block.single_source_items(has_model=self.has_model)
+        if len(no_answer):
+            proba[:, no_answer] = dependence.model_proba(self.calibrator.calibrate(block.log_proba[:, no_answer]))
+        if len(no_model):
+            prior = self.with_class_prior(block, np.zeros_like(log_likelihood))[:, no_model]
+            answers = block.answers.take(no_model)
+            proba[:, no_model] = dependence.answers_proba(prior, log_likelihood[:, no_model], answers)
+        return proba
+
+    def model_log_proba(self, block: Block) -> Floats:
+        """The model's log-probabilities as the correction for dependence takes them, (n_classes, n_items)."""
+        block = self.pooled(block)
+        return self.with_class_prior(block, self.calibrator.dependence_input(block.log_proba))
+
+    @cached_property
+    def final_calibrator(self) -> Calibrator:
+        """The calibrator, with a correction for dependence at the temperature which that has estimated."""
+        if self.dependence is None:
+            return self.calibrator
+        return copy(self.calibrator).hold(self.dependence.mean_log_temperature())
+
+    def calibrated_log_proba(self, block: Block) -> Floats:
+        """The model's calibrated log-probabilities, (n_classes, n_items)."""
+        return self.final_calibrator.calibrate(self.pooled(block).log_proba)
+
+    def human_label(self, block: Block, log_likelihood: Floats | None = None) -> Codes:
+        """The one answer, or the class under which all answers are most likely; MISSING without any, (n_items,).
+
+        log_likelihood  (n_classes, n_items) of the answers, where it is not to come from the rule's own matrices
+        """
+        assert block.answers is not None
+        if block.answers.start is None:
+            return np.where(block.answers.column == MISSING, MISSING, block.answers.column % len(block.log_proba))
+        if log_likelihood is None:
+            log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
+        return np.where(block.answers.per_item() == 0, MISSING, log_likelihood.argmax(axis=0))
+
+    def human_label_shares(self, block: Block) -> Floats:
+        """`human_label` as shares, (n_classes, n_items): equal among classes that are tied for several answers.
+
+        Every item must have an answer.
+        """
+        assert block.answers is not None
+        if block.answers.start is None:
+            return np.asarray(np.eye(len(block.log_proba))[:, self.human_label(block)])
+        log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
+        tied = log_likelihood >= log_likelihood.max(axis=0) - TIED
+        return np.asarray(tied / tied.sum(axis=0))
+
+    def model_label(self, block: Block) -> Codes:
+        """The class that the model finds most probable, (n_items,)."""
+        return np.asarray(self.model_log_proba(block).argmax(axis=0))
+
+    def with_class_prior(self, block: Block, log_proba: Floats) -> Floats:
+        """``log_proba`` with the class prior in its place for items without a model row."""
+        if self.log_class_prior is None or block.no_model is None:
+            return log_proba
+        return np.where(block.no_model, self.log_class_prior[:, None], log_proba)
+
+    def with_prior_shift(self, block: Block, log_joint: Floats) -> Floats:
+        """``log_joint`` with the label-shift correction, for items with a model row."""
+        if self.log_prior_shift is None:
+            return log_joint
+        has_model = 1.0 if block.no_model is None else ~block.no_model
+        return np.asarray(log_joint + self.log_prior_shift[:, None] * has_model)
+
+    def prior_terms(self, block: Block) -> Floats:
+        """Class prior and label-shift correction of each item, (n_classes, n_items)."""
+        return self.with_prior_shift(block, self.with_class_prior(block, np.zeros_like(block.log_proba)))
+
+    def _log_product(self, block: Block) -> Floats:
+        """Log of the plain product of calibrated model and answers."""
+        assert block.answers is not None
+        calibrated = self.with_class_prior(block, self.calibrator.unnormalised(block.log_proba))
+        response = self.response_log_likelihood(block)
+        return joint_log_proba(calibrated, block.answers, self.log_table, response=response)
+
+
+def as_class_prior(class_prior: str | ArrayLike, n_classes: int) -> str | Floats:
+    """The parameter ``class_prior``, checked: "model", "learn", or an array that sums to 1."""
+    if isinstance(class_prior, str):
+        if class_prior not in ("model", "learn"):
+            raise InvalidParameter(f"class_prior must be 'model', 'learn' or an array; it is {class_prior!r}.")
+        return class_prior
+    prior = np.asarray(class_prior, dtype=np.float64)
+    if prior.shape != (n_classes,) or not (prior > 0).all() or abs(prior.sum() - 1.0) > SUM_TOLERANCE:
+        raise InvalidParameter(
+            f"class_prior must hold {n_classes} positive numbers that sum to 1, one per class; it is {class_prior!r}."
+        )
+    return np.asarray(prior / prior.sum())
+
+
+def prior_terms(class_prior: str | Floats, prevalence: Floats) -> tuple[Floats | None, Floats | None]:
+    """``log_class_prior`` and ``log_prior_shift`` of a rule, (n_classes,) each.
+
+    class_prior  from `as_class_prior`
+    prevalence   (n_classes,) of the classes at fit
+    """
+    if isinstance(class_prior, str):
+        return (None if class_prior == "model" else log_prevalence(prevalence)), None
+    return np.log(class_prior), np.log(class_prior) - log_prevalence(prevalence)
+
+
+def log_prevalence(prevalence: Floats) -> Floats:
+    """Log of the classes' prevalence, with the floor of a model's probabilities."""
+    return np.asarray(np.log(np.maximum(prevalence, FLOOR)))

@@ -1,0 +1,1 @@
+"""Sums over items, and samples of them: all that a fit needs of items that are gone."""

@@ -1,0 +1,75 @@
+"""Counts of labelled items: of all, and of each fold for cross-fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from twoheads.confusion.response import ResponseModel
+from twoheads.engines.blocks import sum_blocks
+from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+
+#: Where annotators share a matrix, an item is predicted from one fitted without its fold.
+N_FOLDS = 10
+
+
+def fold_of(block: Block) -> Codes:
+    """The fold of each item of a block, (n_items,)."""
+    assert block.number is not None
+    return block.number % N_FOLDS
+
+
+def answer_counts(block: Block, *, n_annotators: int, n_classes: int, correlation: float) -> tuple[Floats, Floats]:
+    """How often each annotator gave each answer under each true class, and all annotators together.
+
+    In the latter, answers on the same item are divided by their design effect.
+
+    returns  (n_annotators, n_answers, n_classes), (n_answers, n_classes)
+    """
+    assert block.answers is not None
+    assert block.true_label is not None
+    answers, truth, weight = block.answers, block.true_label, block.weight
+    counts = hard_counts(answers, truth, weight, n_annotators * n_classes, n_classes)
+    counts = counts.reshape(n_annotators, -1, n_classes)
+    if answers.start is None or not correlation:
+        return counts, counts.sum(axis=0)
+    return counts, hard_counts(as_crowd(answers, n_classes), truth, _share(block, correlation), n_classes, n_classes)
+
+
+def crowd_counts_by_fold(blocks: Sequence[Block], *, n_classes: int, correlation: float) -> Floats:
+    """The crowd's counts of each fold, (n_folds, n_answers, n_classes), divided by the design effect."""
+
+    def kernel(block: Block) -> tuple[Floats]:
+        assert block.answers is not None
+        assert block.true_label is not None
+        share, crowd, fold = _share(block, correlation), as_crowd(block.answers, n_classes), fold_of(block)
+        truths = [np.where(fold == at, block.true_label, MISSING) for at in range(N_FOLDS)]
+        return (np.stack([hard_counts(crowd, truth, share, n_classes, n_classes) for truth in truths]),)
+
+    return np.asarray(sum_blocks(kernel, blocks)[0])
+
+
+def response_counts_by_fold(blocks: Sequence[Block], response: ResponseModel) -> Floats:
+    """The counts of confidence levels and "unsure" of each fold, (n_folds, n_ways, n_classes)."""
+
+    def kernel(block: Block) -> tuple[Floats]:
+        share, fold = weighted_target(block), fold_of(block)
+        return (np.stack([response.counts(block, share * (fold == at)) for at in range(N_FOLDS)]),)
+
+    return np.asarray(sum_blocks(kernel, blocks)[0])
+
+
+def weighted_target(block: Block) -> Floats:
+    """Probability of each class times the items' weights, (n_classes, n_items)."""
+    share = block.soft_target()
+    return share if block.weight is None else share * block.weight
+
+
+def _share(block: Block, correlation: float) -> Floats:
+    """The weight of one answer on each item, (n_items,)."""
+    assert block.answers is not None
+    share = 1.0 / design_effect(block.answers, correlation)
+    return share if block.weight is None else share * block.weight

@@ -1,0 +1,170 @@
+"""The sufficient statistics of a fit, so that it can be continued without the items.
+
+Counts, and the log-likelihood of the model's temperature at fixed nodes, are sums over items: adding those of new items
+is the same as fitting all at once. What is not a sum, the correction for dependence and everything learnt from
+unlabelled items, uses a bounded sample of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from twoheads.combination.statistics.annotations import AnnotationCounts
+from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
+from twoheads.kernels.arrays import Floats
+from twoheads.storage.artifact import register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class SufficientStatistics(BaseEstimator):
+    """Sums over all items of a fit, and samples of them.
+
+    Attributes
+    ----------
+    annotators : tuple of str
+        The annotators, in the order of ``counts``.
+    has_model : bool
+        Whether there was a model.
+    n_labelled, n_unlabelled : int
+        Number of items with and without truth.
+    labels_per_class : ndarray of shape (n_classes,)
+        Weight of the labelled items of each class.
+    counts, crowd_counts : ndarray of shape (n_annotators, n_classes, n_classes), (n_classes, n_classes)
+        Answers on labelled items, of each annotator and of all together.
+    answered : ndarray of shape (2,)
+        Weight of labelled items with an answer or "unsure": those with a model row, and those without.
+    overlap : ndarray of shape (n_classes, n_classes)
+        Which classes the model confuses, on labelled items.
+    temperature_values : ndarray of shape (n_nodes,)
+        Log-likelihood of the labelled items at fixed temperatures of the model.
+    response_bounds, response_counts : ndarray or None
+        Levels of confidence, and counts of each way of answering.
+    answered_items, annotation_counts : float, ndarray of shape (3, n_annotators)
+        The entries of `AnnotationCounts`.
+    labelled, unlabelled : ItemSample or None
+        A sample of the labelled items, and of the others.
+    """
+
+    annotators: tuple[str, ...]
+    has_model: bool
+    n_labelled: int
+    n_unlabelled: int
+    labels_per_class: Floats
+    counts: Floats
+    crowd_counts: Floats
+    answered: Floats
+    overlap: Floats
+    temperature_values: Floats
+    response_bounds: Floats | None
+    response_counts: Floats | None
+    answered_items: float
+    annotation_counts: Floats
+    labelled: ItemSample | None
+    unlabelled: ItemSample | None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.labels_per_class)
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether the sample is there, without which a fit cannot be continued."""
+        return self.labelled is not None or self.unlabelled is not None
+
+    def annotations(self) -> AnnotationCounts:
+        """Counts of answers per annotator."""
+        return AnnotationCounts(self.answered_items, *self.annotation_counts)
+
+    def without_sample(self) -> SufficientStatistics:
+        """The sums alone."""
+        return replace(self, labelled=None, unlabelled=None)
+
+    def discounted(self, forget: float) -> SufficientStatistics:
+        """The same with all sums and weights multiplied by ``1 - forget``."""
+        keep = 1.0 - forget
+        return replace(
+            self,
+            **{name: _scaled(getattr(self, name), keep) for name in _SUMS},
+            labelled=None if self.labelled is None else self.labelled.discounted(keep),
+            unlabelled=None if self.unlabelled is None else self.unlabelled.discounted(keep),
+        )
+
+    def reindexed(self, annotators: tuple[str, ...]) -> SufficientStatistics:
+        """The same with the annotators in another order, perhaps among others."""
+        if annotators == self.annotators:
+            return self
+        position = {name: at for at, name in enumerate(annotators)}
+        place = np.array([position[name] for name in self.annotators], dtype=np.intp)
+        counts = np.zeros((len(annotators), *self.counts.shape[1:]))
+        counts[place] = self.counts
+        annotation_counts = np.zeros((3, len(annotators)))
+        annotation_counts[:, place] = self.annotation_counts
+        return replace(
+            self,
+            annotators=annotators,
+            counts=counts,
+            annotation_counts=annotation_counts,
+            labelled=None if self.labelled is None else self.labelled.reindexed(place, self.n_classes),
+            unlabelled=None if self.unlabelled is None else self.unlabelled.reindexed(place, self.n_classes),
+        )
+
+    def rebinned(self, bounds: Floats) -> SufficientStatistics:
+        """The same with other levels of confidence: each old level goes to the new one in which it begins."""
+        if self.response_bounds is None or np.array_equal(self.response_bounds, bounds):
+            return self
+        assert self.response_counts is not None
+        n_classes = self.n_classes
+        level = np.searchsorted(bounds, [-np.inf, *self.response_bounds], side="right")
+        before = self.response_counts[:-1].reshape(n_classes, -1, n_classes)
+        after = np.zeros((n_classes, len(bounds) + 2, n_classes))
+        for old, new in enumerate([*level, len(bounds) + 1]):
+            after[:, new] += before[:, old]
+        counts = np.concatenate([after.reshape(-1, n_classes), self.response_counts[-1:]])
+        return replace(self, response_bounds=bounds, response_counts=counts)
+
+
+#: The fields that are sums over items of weights.
+_SUMS = (
+    "counts",
+    "crowd_counts",
+    "answered",
+    "overlap",
+    "temperature_values",
+    "response_counts",
+    "answered_items",
+    "annotation_counts",
+    "labels_per_class",
+)
+
+
+def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tuple[str, ...]) -> SufficientStatistics:
+    """The statistics of all items together, with the annotators in the order given."""
+    parts = [each.reindexed(annotators) for each in statistics]
+    bounds = next((part.response_bounds for part in parts if part.response_bounds is not None), None)
+    if bounds is not None:
+        parts = [part.rebinned(bounds) for part in parts]
+    limit = sample_size(parts[0].n_classes)
+    return replace(
+        parts[0],
+        **{name: _total([getattr(part, name) for part in parts]) for name in (*_SUMS, "n_labelled", "n_unlabelled")},
+        has_model=any(part.has_model for part in parts),
+        response_bounds=bounds,
+        labelled=merge_samples([part.labelled for part in parts], limit),
+        unlabelled=merge_samples([part.unlabelled for part in parts], limit),
+    )
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    return None if value is None else factor * value
+
+
+def _total(values: Sequence[Any]) -> Any:
+    there = [value for value in values if value is not None]
+    return sum(there[1:], start=there[0]) if there else None

@@ -1,0 +1,94 @@
+"""What the dependence stage learns from: the model's and the answers' side of labelled items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from twoheads.engines.blocks import sum_blocks
+from twoheads.engines.progress import current_callback
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.likelihood import dependence_sums, dependence_values
+
+#: Log-likelihood of a block's answers, (n_classes, n_items), from matrices fitted without their items.
+OutOfFoldLikelihood = Callable[[Block], Floats]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A block as the kernels take it.
+
+    log_proba       (n_classes, n_items) log m
+    log_likelihood  (n_classes, n_items) of the answers, out of fold
+    true_label      (n_items,)
+    weight          (n_items,) or None
+    more_answers    (n_items,) number of answers less 1; None where no item has several
+    """
+
+    log_proba: Floats
+    log_likelihood: Floats
+    true_label: Codes
+    weight: Floats | None
+    more_answers: Codes | None
+
+    @classmethod
+    def of(cls, block: Block, out_of_fold: OutOfFoldLikelihood) -> Evidence:
+        """The evidence of a labelled block."""
+        assert block.true_label is not None
+        more = None
+        if block.answers is not None and block.answers.start is not None:
+            more = np.maximum(block.answers.per_item() - 1, 0)
+        return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more)
+
+    def discounted(self, correlation: float) -> tuple[Floats, Floats, Codes, Floats | None]:
+        """Arguments of the kernels, the log-likelihood divided by the design effect."""
+        log_likelihood = self.log_likelihood
+        if self.more_answers is not None:
+            log_likelihood = log_likelihood / (1.0 + self.more_answers * correlation)
+        return self.log_proba, log_likelihood, self.true_label, self.weight
+
+
+@dataclass(frozen=True)
+class KeptEvidence:
+    """Sums over evidence that is kept between passes, as functions of the parameters."""
+
+    blocks: Sequence[tuple[Floats, Floats, Codes, Floats | None]]
+
+    @property
+    def sums(self) -> Callable[..., Any]:
+        """`dependence_sums` over all items."""
+        if len(self.blocks) == 1:
+            return partial(dependence_sums, *self.blocks[0])
+        return lambda *at: sum_blocks(lambda evidence: dependence_sums(*evidence, *at), self.blocks)
+
+    @property
+    def values(self) -> Callable[..., Any]:
+        """`dependence_values` over all items."""
+        if len(self.blocks) == 1:
+            return partial(dependence_values, *self.blocks[0])
+        return lambda *at: sum_blocks(lambda evidence: (dependence_values(*evidence, *at),), self.blocks)[0]
+
+
+@dataclass(frozen=True)
+class StreamedEvidence:
+    """The same with nothing kept between passes, for tables too large for it."""
+
+    blocks: Sequence[Block]
+    out_of_fold: OutOfFoldLikelihood
+    correlation: float
+
+    def sums(self, *at: Any) -> Any:
+        """`dependence_sums` over all items, at the parameters given."""
+        out_of_fold, correlation = self.out_of_fold, self.correlation
+
+        def kernel(block: Block) -> Any:
+            return dependence_sums(*Evidence.of(block, out_of_fold).discounted(correlation), *at)
+
+        total = sum_blocks(kernel, self.blocks)
+        current_callback().objective(float(total[0]))
+        return total

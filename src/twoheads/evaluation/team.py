@@ -1,0 +1,119 @@
+"""What an evaluation or a report may ask of a team, as protocols.
+
+`Team` is what every team must have. The others are capabilities: a section of a report that needs one is left out for
+a team without it. Every combiner of twoheads is a `Team`; a class of your own need not inherit from anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, runtime_checkable
+
+from numpy.typing import NDArray
+
+from twoheads.calibration.base import Calibrator
+from twoheads.combination.insight.explanation import Explanation
+from twoheads.confusion.base import Confusion
+from twoheads.kernels.arrays import Floats
+
+
+class UnfittedTeam(Protocol):
+    """A scikit-learn estimator that can be cloned and fitted, as for cross-validation."""
+
+    model_scale: str
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the team on observations and their truth, unknown for some or all."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn's `clone` asks for them."""
+
+
+class Team(UnfittedTeam, Protocol):
+    """A fitted team."""
+
+    classes_: NDArray[Any]
+    annotators_: tuple[str, ...]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class for each item, (n_items, n_classes)."""
+
+
+@runtime_checkable
+class CalibratesModel(Protocol):
+    """A team that calibrates its model."""
+
+    calibrator_: Calibrator
+
+
+@runtime_checkable
+class EstimatesConfusion(Protocol):
+    """A team that estimates how people confuse classes."""
+
+    confusion_: Confusion
+
+
+@runtime_checkable
+class CountsLabels(Protocol):
+    """A team that knows how many items with and without truth it was fitted on."""
+
+    n_labelled_: int
+    n_unlabelled_: int
+
+
+@runtime_checkable
+class UsesUnlabelled(CountsLabels, Protocol):
+    """A team that can learn from items without truth, by their weight."""
+
+    unlabelled_weight: float
+
+
+@runtime_checkable
+class ProfilesAnnotators(CountsLabels, Protocol):
+    """A team with statistics of each annotator."""
+
+    @property
+    def annotator_stats_(self) -> dict[str, NDArray[Any]]:
+        """A column per statistic, an entry per annotator."""
+
+    def facts(self) -> dict[str, Any]:
+        """What was fitted, as numbers; ``people`` if there are several annotators."""
+
+
+@runtime_checkable
+class ExplainsItems(Protocol):
+    """A team that splits an item's log-odds into contributions."""
+
+    def explain(self, X: Any) -> Explanation:
+        """Log-odds of each item's label against each alternative, as a sum of contributions."""
+
+
+@runtime_checkable
+class HasTemperature(Protocol):
+    """A calibrator with one temperature."""
+
+    temperature_: float
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+
+
+@runtime_checkable
+class HasTemperaturePosterior(HasTemperature, Protocol):
+    """A calibrator that also knows the standard deviation of log T."""
+
+    log_temperature_sd_: float
+
+
+def calibrator_of(team: Team) -> Calibrator | None:
+    """The team's fitted calibrator, if it has one."""
+    return team.calibrator_ if isinstance(team, CalibratesModel) else None
+
+
+def confusion_of(team: Team) -> Confusion | None:
+    """The team's fitted confusion estimate, if it has one."""
+    return team.confusion_ if isinstance(team, EstimatesConfusion) else None
+
+
+def n_labelled_of(team: Team) -> int | None:
+    """How many items with truth the team was fitted on; None if it does not know."""
+    return team.n_labelled_ if isinstance(team, CountsLabels) else None

@@ -1,0 +1,1 @@
+"""Temperature scaling, affine maps, ensembles and binning of log-probabilities."""

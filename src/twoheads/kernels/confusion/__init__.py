@@ -1,0 +1,1 @@
+"""Confusion matrices: from counts, hierarchical, of each annotator; confidence levels and "unsure"."""

@@ -1,0 +1,205 @@
+"""Confusion matrices of annotators, shrunk to the crowd's.
+
+Given the crowd's matrix Phi, annotator p has the prior mean Pi_p: the accuracy on class j is that of the annotator's
+ability (`abilities`), integrated out, and the errors keep the crowd's shape. The annotator's own matrix is
+``(C_p + s Pi_p) / (N_p + s)``. The spread of abilities and the strength s maximise the evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import betaln, expit, gammaln
+
+from twoheads.kernels.answers import Answers, item_of_answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.confusion.abilities import (
+    Abilities,
+    ability_posteriors,
+    accuracy_odds,
+    answers_per_class,
+    expected_accuracy,
+    log_evidence,
+    right_and_answers,
+)
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.kernels.simplex import normalise_exp
+
+SPREAD: Floats = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
+STRENGTH: Floats = np.geomspace(1.0, 2000.0, 14)
+#: A soft count below this does not inform the strength, and most of EM's are.
+_NEGLIGIBLE = 1e-6
+#: Annotators used to estimate the spread, the strength and the prior of accuracies; more change little.
+_SPREAD_ANNOTATORS = 1000
+_STRENGTH_ANNOTATORS = 300
+_PRIOR_ANNOTATORS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Annotators:
+    """Posterior of each annotator, given the crowd.
+
+    spread    standard deviation of abilities
+    strength  prior weight of an annotator's column, in answers
+    ability   (n_annotators,) posterior mean, on the scale of logits; 0 is the crowd's
+    sd        (n_annotators,) posterior standard deviation
+    accuracy  (n_annotators, n_classes) expected diagonal of Pi_p
+    """
+
+    spread: float
+    strength: float
+    ability: Floats
+    sd: Floats
+    accuracy: Floats
+
+
+def fit_annotators(counts: Floats, crowd: Floats) -> Annotators:
+    """Spread and strength of most evidence, and the annotators' abilities.
+
+    counts  (n_annotators, n_answers, n_classes), soft counts allowed
+    crowd   (n_answers, n_classes) Phi
+    """
+    right, answers = right_and_answers(counts)
+    odds = accuracy_odds(crowd)
+    subset = evenly_spaced(len(counts), _SPREAD_ANNOTATORS)
+    evidence = log_evidence(right[subset], answers[:, subset], odds, SPREAD).sum(axis=1)
+    spread = float(SPREAD[np.argmax(evidence - 0.5 * np.log(SPREAD / 0.5) ** 2)])
+    abilities = ability_posteriors(right, answers, odds, spread)
+    weight = normalise_exp(abilities.log_weight)
+    ability = np.einsum("kp,kp->p", weight, abilities.node)
+    sd = np.sqrt(np.einsum("kp,kp->p", weight, (abilities.node - ability) ** 2))
+    accuracy = np.ascontiguousarray(expected_accuracy(abilities.node, weight, odds).T)
+    subset = evenly_spaced(len(counts), _STRENGTH_ANNOTATORS)
+    strength = strength_of_most_evidence(counts[subset], annotator_means(crowd, accuracy[subset]))
+    return Annotators(spread, strength, ability, sd, accuracy)
+
+
+def annotator_means(crowd: Floats, accuracy: Floats) -> Floats:
+    """Pi_p, the prior mean of each annotator's matrix, (n_annotators, n_answers, n_classes).
+
+    ``Pi_jj = acc_j`` and, off the diagonal, ``Pi_ij = Phi_ij (1 - acc_j) / (1 - Phi_jj)``.
+
+    accuracy  (n_annotators, n_classes)
+    """
+    diagonal = np.diagonal(crowd)
+    means = crowd * ((1.0 - accuracy) / (1.0 - diagonal))[:, None, :]
+    classes = np.arange(len(diagonal))
+    means[:, classes, classes] = accuracy
+    return np.asarray(means)
+
+
+def strength_of_most_evidence(counts: Floats, means: Floats) -> float:
+    """Strength of the Dirichlet columns with most evidence, ``log s ~ Normal(log 30, 1.5^2)``.
+
+    counts, means  (n_annotators, n_answers, n_classes)
+    """
+    cell = counts > _NEGLIGIBLE
+    count, mean, total = counts[cell], means[cell], counts.sum(axis=1)
+    total = total[total > 0]
+    evidence = [
+        (gammaln(s * mean + count) - gammaln(s * mean)).sum() + (gammaln(s) - gammaln(s + total)).sum()
+        for s in STRENGTH
+    ]
+    return float(STRENGTH[np.argmax(evidence - 0.5 * (np.log(STRENGTH / 30.0) / 1.5) ** 2)])
+
+
+def annotator_matrices(counts: Floats, crowd: Floats, annotators: Annotators) -> Floats:
+    """Each annotator's own matrix, ``(C_p + s Pi_p) / (N_p + s)``, (n_annotators, n_answers, n_classes)."""
+    matrices = annotator_means(crowd, annotators.accuracy)
+    matrices *= annotators.strength
+    matrices += counts
+    matrices /= (answers_per_class(counts) + annotators.strength)[:, None, :]
+    return matrices
+
+
+def leave_one_out_annotator_rows(
+    counts: Floats, crowd: Floats, strength: float, abilities: Abilities, column: Codes, truth: Codes, weight: float
+) -> Floats:
+    """Rows ``P(answer i | each class)`` of annotators' matrices fitted without the answer itself, given the crowd.
+
+    Answer i of annotator p, where t is true, of weight ``v = min(weight, C_p[i, t])``, is removed in two places:
+
+        from the ability   w'_k  proportional to  w_k / q_k^v       q_k = acc_t(g_k) if i = t, else 1 - acc_t(g_k)
+        from the counts    row_j = (C_p[i, j] - v [j = t] + s Pi'_p[i, j]) / (N_pj - v [j = t] + s)
+
+    where Pi'_p is the prior mean (`annotator_means`) at the expected accuracy under w'. Among wrong answers the crowd's
+    shape does not depend on the ability and cancels. ``1 / q_k = 1 + e^-g / odds_t`` or ``1 + e^g odds_t``.
+
+    crowd      (n_answers, n_classes) from other items
+    abilities  as `abilities_of` gives them for that crowd
+    column     (n,) annotator and answer, ``p * n_answers + i``
+    truth      (n,) codes t
+    weight     the weight of an item
+    returns    (n_classes, n)
+    """
+    n_answers, n_classes = crowd.shape
+    annotator, answer = np.divmod(column, n_answers)
+    row, odds = np.arange(len(column)), accuracy_odds(crowd)
+    removed = np.minimum(weight, counts[annotator, answer, truth])
+    node, sign = abilities.node[:, annotator], np.where(answer == truth, -1.0, 1.0)
+    odds_against = np.exp(sign * node) * odds[truth] ** sign  # 1 / q - 1
+    node_weight = normalise_exp(abilities.log_weight[:, annotator] + removed * np.log(1.0 + odds_against))
+    accuracy = np.ascontiguousarray(expected_accuracy(node, node_weight, odds).T)
+    rows = crowd[answer] * (1.0 - accuracy) / (1.0 - np.diagonal(crowd))
+    is_class = answer < n_classes
+    rows[row[is_class], answer[is_class]] = accuracy[row[is_class], answer[is_class]]
+    removed_counts = np.zeros((len(column), n_classes))
+    removed_counts[row, truth] = removed
+    rows *= strength
+    rows += counts[annotator, answer] - removed_counts
+    rows /= answers_per_class(counts)[annotator] - removed_counts + strength
+    return np.ascontiguousarray(rows.T)
+
+
+def accuracy_prior(right: Floats, answers: Floats) -> tuple[float, float]:
+    """Parameters of the Beta distribution of annotators' accuracies with most evidence.
+
+    Its mean has the prior Beta(3, 1), the log of its weight Normal(log 10, 1.5^2).
+
+    right, answers  (n_annotators,) right answers of each, soft counts allowed, and all answers
+    """
+    has_answers = answers > 0
+    right, answers = right[has_answers], answers[has_answers]
+    subset = evenly_spaced(len(right), _PRIOR_ANNOTATORS)
+    hits, misses = right[subset], np.maximum(answers[subset] - right[subset], 0.0)
+
+    def loss(at: Floats) -> float:
+        a, b = _beta_parameters(at)
+        evidence = float((betaln(a + hits, b + misses) - betaln(a, b)).sum())
+        mean = expit(at[0])
+        return float(-evidence - 3.0 * np.log(mean) - np.log1p(-mean) + 0.5 * ((at[1] - np.log(10.0)) / 1.5) ** 2)
+
+    best = minimize(loss, [1.0, np.log(10.0)], method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6}).x
+    return _beta_parameters(np.clip(best, -10.0, 10.0))
+
+
+def _beta_parameters(at: Floats) -> tuple[float, float]:
+    mean, weight = expit(at[0]), np.exp(at[1])
+    return float(mean * weight), float((1.0 - mean) * weight)
+
+
+def agreements(
+    answers: Answers, weight: Floats | None, n_annotators: int, n_classes: int
+) -> tuple[Floats, Floats, Floats]:
+    """Answers of each annotator, those on items that others answered too, and how far these agree.
+
+    An answer that a share q of the item's other answers repeats agrees by q. Sums over items: add up over blocks.
+
+    returns  (n_annotators,) each
+    """
+    if answers.start is None:  # no item has several answers
+        there = answers.column != MISSING
+        share = None if weight is None else weight[there]
+        counts = np.bincount(answers.column[there] // n_classes, share, n_annotators).astype(np.float64)
+        return counts, np.zeros(n_annotators), np.zeros(n_annotators)
+    item = item_of_answers(answers)
+    annotator, answer = np.divmod(answers.column, n_classes)
+    share = np.ones(len(item)) if weight is None else weight[item]
+    votes = np.bincount(item * n_classes + answer, minlength=len(answers) * n_classes)
+    others = answers.per_item()[item] - 1
+    same = votes[item * n_classes + answer] - 1
+    agreed = np.divide(same, others, out=np.zeros(len(item)), where=others > 0)
+    sums = share, share * (others > 0), share * agreed
+    return tuple(np.bincount(annotator, each, n_annotators).astype(np.float64) for each in sums)  # type: ignore[return-value]

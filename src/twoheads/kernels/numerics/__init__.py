@@ -1,0 +1,1 @@
+"""Newton's method, quadrature and sampling."""

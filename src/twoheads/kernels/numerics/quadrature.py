@@ -1,0 +1,54 @@
+"""Integrals over one parameter: the range of its density, and Gauss rules of few nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from twoheads.kernels.arrays import Floats
+
+
+def support(
+    log_density: Callable[[Floats], Floats], mode: float, sd: float, depth: float = 37.0
+) -> tuple[float, float]:
+    """An interval around the mode outside of which the density is below ``exp(-depth)`` times its peak."""
+    peak = log_density(np.array([mode]))[0]
+    ends = []
+    for side in (-1.0, 1.0):
+        reach = 6.0 * sd
+        while log_density(np.array([mode + side * reach]))[0] > peak - depth:
+            reach *= 1.4
+        ends.append(mode + side * reach)
+    return ends[0], ends[1]
+
+
+def normalised_weights(log_density: Floats) -> Floats:
+    """Weights proportional to a density, given its logarithm at equally spaced nodes."""
+    weights = np.exp(log_density - log_density.max())
+    return np.asarray(weights / weights.sum())
+
+
+def gauss_rule(nodes: Floats, weights: Floats, n_nodes: int) -> tuple[Floats, Floats]:
+    """The Gauss rule of a discrete measure: ``n_nodes`` nodes, exact for polynomials up to degree 2 n_nodes - 1.
+
+    The measure's three-term recurrence (Stieltjes) gives the Jacobi matrix; its eigenvalues are the nodes and the
+    squares of its eigenvectors' first entries the weights (Golub and Welsch, 1969).
+    """
+    centre = weights @ nodes
+    scale = np.sqrt(weights @ (nodes - centre) ** 2) or 1.0
+    x = (nodes - centre) / scale
+    diagonal, off_diagonal = np.zeros(n_nodes), np.zeros(n_nodes)
+    before, now, norm = np.zeros_like(x), np.ones_like(x), 1.0
+    for k in range(n_nodes):
+        diagonal[k] = weights @ (x * now**2)
+        following = (x - diagonal[k]) * now - off_diagonal[k] * before
+        norm = np.sqrt(weights @ following**2)
+        if k + 1 == n_nodes or norm < 1e-10:
+            break
+        off_diagonal[k + 1] = norm
+        before, now = now, following / norm
+    size = k + 1
+    jacobi = np.diag(diagonal[:size]) + np.diag(off_diagonal[1:size], 1) + np.diag(off_diagonal[1:size], -1)
+    values, vectors = np.linalg.eigh(jacobi)
+    return centre + scale * values, vectors[0] ** 2

@@ -1,0 +1,70 @@
+"""Samples of items: evenly spaced, and by keys that do not depend on the order or the chunks of the items.
+
+Every item has a key, ``E / w``, with w its weight and E an exponential variate that comes from a hash of the item. The
+items with the smallest keys are the sample (bottom-k sampling): the sample of two samples together is the sample of all
+items. An item of twice the weight is twice as likely to be in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+
+Hashes = NDArray[np.uint64]
+
+
+def evenly_spaced(n: int, limit: int) -> Codes:
+    """At most ``limit`` of the numbers 0..n-1, evenly spaced."""
+    return np.arange(n) if n <= limit else np.linspace(0, n - 1, limit).round().astype(np.intp)
+
+
+def reservoir_keys(block: Block) -> Floats:
+    """The key of each item, (n_items,): the smallest are in the sample, infinite ones never are."""
+    uniform = (_hashes(block) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    key = -np.log(uniform)
+    if block.weight is None:
+        return key
+    return np.divide(key, block.weight, out=np.full_like(key, np.inf), where=block.weight > 0)
+
+
+def weights_in_sample(weight: Floats, threshold: float) -> Floats:
+    """Weight of each item of a sample over its probability of being in it, ``1 - exp(-w threshold)``.
+
+    threshold  the smallest key that is not in the sample; infinite if all are
+    """
+    if np.isinf(threshold):
+        return weight
+    return np.asarray(weight / -np.expm1(-weight * threshold))
+
+
+def _hashes(block: Block) -> Hashes:
+    """64 bits of each item's model probabilities, answers and truth."""
+    mixed = np.zeros(block.n_items, dtype=np.uint64)
+    for row in (block.log_proba[0], block.log_proba[-1], block.log_proba[len(block.log_proba) // 2]):
+        # Not all digits: the last may depend on the item's place in its block.
+        mixed = _mix(mixed ^ (row.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
+    if block.answers is not None:
+        mixed = _mix(mixed ^ _answer_hashes(block.answers, len(block.log_proba)))
+    if block.true_label is not None:
+        mixed = _mix(mixed ^ block.true_label.astype(np.uint64))
+    return mixed
+
+
+def _answer_hashes(answers: Answers, n_classes: int) -> Hashes:
+    """Hashes of the labels only: other chunks number the annotators differently."""
+    each = _mix((np.where(answers.column == MISSING, n_classes, answers.column % n_classes) + 1).astype(np.uint64))
+    if answers.start is None:
+        return each
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)])
+    return np.asarray(total[answers.start[1:]] - total[answers.start[:-1]])
+
+
+def _mix(value: Hashes) -> Hashes:
+    """Spread every bit over all 64 (the finaliser of SplitMix64)."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(value ^ (value >> np.uint64(31)))

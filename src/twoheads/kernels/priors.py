@@ -1,0 +1,30 @@
+"""The constants of every prior, in one place; classes and kernels take their defaults from here."""
+
+from __future__ import annotations
+
+#: Mean and standard deviation of the log of a model's temperature: most models are over-confident.
+LOG_TEMPERATURE_MEAN, LOG_TEMPERATURE_SD = 0.5, 0.5
+
+#: Smallest scale of a log temperature's prior in the dependence stage: a temperature that is held fixed.
+HELD_SD = 1e-3
+#: Scale around a log temperature that EM has estimated from items with several answers.
+AFTER_EM_SD = 0.2
+#: Mean and scale of what is left of a log temperature once another calibrator has calibrated the model.
+CALIBRATED_MEAN, CALIBRATED_SD = 0.0, 0.25
+#: The same for several models together, each of them calibrated.
+POOL_SD = 0.4
+#: Standard deviation of the log of a model's weight in a pool, around equal weights.
+LOG_WEIGHT_SD = 0.7
+
+#: Mean and standard deviation of rho, the log factor by which the product of model and people is too certain.
+LOG_DEPENDENCE_MEAN, LOG_DEPENDENCE_SD = 0.25, 0.25
+#: Standard deviations that the bias of each class may have (0: no bias), and their prior probabilities.
+BIAS_SD: tuple[float, ...] = (0.0, 0.3, 1.0)
+BIAS_WEIGHT: tuple[float, ...] = (0.7, 0.25, 0.05)
+#: Mean and standard deviation of the logit of the correlation between answers on one item.
+LOGIT_CORRELATION_MEAN, LOGIT_CORRELATION_SD = -0.85, 1.0
+#: Correlation between answers on one item inside EM. The full correction there ruins the intervals of accuracies.
+EM_CORRELATION = 0.1
+
+#: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
+ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0

@@ -1,0 +1,1 @@
+"""Scores of probabilities, bounds, mutual information, and the value of one more answer."""

@@ -1,0 +1,1 @@
+"""What the report and the studies share: matplotlib's settings, and templates."""

@@ -1,0 +1,71 @@
+"""Errors of human, model and combination, with intervals, on one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Self
+
+from twoheads.evaluation import Comparison, compare
+from twoheads.evaluation.headline import name_of
+from twoheads.evaluation.team import Team
+from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The members whose errors are drawn.
+SHOWN = ("human", "crowd", "model", "combination")
+
+
+class ComparisonDisplay:
+    """Error of each member as a point with its 95 % interval.
+
+    Parameters
+    ----------
+    errors : mapping of str to mapping
+        For "human", "crowd", "model" and "combination" (those there are): ``value``, ``low`` and ``high``.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, errors: Mapping[str, Mapping[str, float | None]]) -> None:
+        self.errors = dict(errors)
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison) -> Self:
+        """Take the errors of a `Comparison`."""
+        members = comparison.members()
+        return cls({name: asdict(members[name].error) for name in SHOWN if name in members})
+
+    @classmethod
+    def from_estimator(cls, team: Team, X: Any, y: Any, **options: Any) -> Self:
+        """Evaluate a fitted team by `twoheads.evaluation.compare`, which takes the options."""
+        return cls.from_comparison(compare(team, X, y, **options))
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw it in ``ax``, or in a new figure."""
+        with styled():
+            ax = new_axes(ax, (4.2, 0.62 + 0.42 * len(self.errors)))
+            for place, (name, error) in enumerate(reversed(list(self.errors.items()))):
+                value = 100 * (error["value"] or 0.0)
+                low, high = (value if error[end] is None else 100 * (error[end] or 0.0) for end in ("low", "high"))
+                ax.plot([low, high], [place, place], color=COLOUR[name], linewidth=7, alpha=0.3, solid_capstyle="butt")
+                ax.plot([value], [place], marker=MARKER[name], color=COLOUR[name], markersize=8, linestyle="none")
+            names = [name_of(name, crowd="crowd" in self.errors) for name in reversed(self.errors)]
+            ax.set_yticks(range(len(self.errors)), names)
+            ax.set_ylim(-0.6, len(self.errors) - 0.4)
+            ax.set_xlim(left=0)
+            ax.set_xlabel("error, % of items (less is better)")
+            ax.grid(axis="x", color=GRID)
+            ax.spines["left"].set_visible(False)
+            ax.tick_params(axis="y", length=0)
+        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+        return self

@@ -1,0 +1,120 @@
+"""Reliability diagrams: accuracy against confidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twoheads.evaluation import predictions, reliability_curve
+from twoheads.evaluation.headline import NAME
+from twoheads.evaluation.team import Team
+from twoheads.kernels.arrays import MISSING
+from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, new_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class ReliabilityDisplay:
+    """Accuracy against confidence in bins, with 95 % intervals, beside the diagonal of a calibrated forecaster.
+
+    Parameters
+    ----------
+    mean_confidence, accuracy : array of shape (n_bins,)
+        As `twoheads.evaluation.reliability_curve` gives them.
+    accuracy_low, accuracy_high : array of shape (n_bins,)
+        The intervals.
+    name : {"model", "calibrated_model", "combination"}
+        Whose they are.
+    start : float, optional
+        Where both axes begin; by default at 0, or at 50 % if nothing is below.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        mean_confidence: ArrayLike,
+        accuracy: ArrayLike,
+        *,
+        accuracy_low: ArrayLike,
+        accuracy_high: ArrayLike,
+        name: str = "combination",
+        start: float | None = None,
+    ) -> None:
+        self.mean_confidence = np.asarray(mean_confidence, dtype=np.float64)
+        self.accuracy = np.asarray(accuracy, dtype=np.float64)
+        self.accuracy_low = np.asarray(accuracy_low, dtype=np.float64)
+        self.accuracy_high = np.asarray(accuracy_high, dtype=np.float64)
+        self.name = name
+        lowest = min(self.mean_confidence.min(), self.accuracy_low.min())
+        self.start = (0.5 if lowest >= 0.5 else 0.0) if start is None else start
+
+    @classmethod
+    def from_predictions(cls, y: ArrayLike, proba: ArrayLike, *, name: str = "combination", **options: Any) -> Self:
+        """Bin probabilities by `twoheads.evaluation.reliability_curve`, which takes the options."""
+        curve = reliability_curve(y, proba, **options)
+        return cls(
+            curve.mean_confidence,
+            curve.accuracy,
+            accuracy_low=curve.accuracy_low,
+            accuracy_high=curve.accuracy_high,
+            name=name,
+        )
+
+    @classmethod
+    def from_estimator(cls, team: Team, X: Any, y: Any, *, name: str = "combination", **options: Any) -> Self:
+        """The probabilities of a fitted team, or of its model, for held-out items."""
+        predicted = predictions(team, X, y)
+        known = predicted.true_label != MISSING
+        if name != "combination":
+            known &= predicted.has_model
+        predicted = predicted.take(known)
+        proba = {
+            "model": predicted.model_proba,
+            "calibrated_model": predicted.calibrated_proba,
+            "combination": predicted.combined_proba,
+        }[name]
+        if proba is None:
+            raise ValueError(f"{type(team).__name__} does not calibrate its model, so {name!r} cannot be drawn.")
+        return cls.from_predictions(
+            predicted.classes[predicted.true_label], proba, name=name, **{"classes": predicted.classes, **options}
+        )
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw it in ``ax``, or in a new figure."""
+        with styled():
+            ax = new_axes(ax, (3.6, 3.4))
+            ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+            colour = COLOUR[self.name]
+            low = np.maximum(self.accuracy - self.accuracy_low, 0.0)
+            high = np.maximum(self.accuracy_high - self.accuracy, 0.0)
+            ax.errorbar(
+                self.mean_confidence,
+                self.accuracy,
+                yerr=np.stack([low, high]),
+                color=colour,
+                marker=MARKER[self.name],
+                linestyle=LINE[self.name],
+                markersize=5.5,
+                elinewidth=1,
+                capsize=0,
+            )
+            start = self.start
+            ax.set(xlim=(start, 1.01), ylim=(start, 1.02), aspect="equal")
+            ax.set(xlabel=f"confidence of the {NAME[self.name]}", ylabel="accuracy")
+            ticks = np.linspace(start, 1, 6)
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_ticks(ticks, [f"{100 * tick:.0f} %" for tick in ticks])
+            ax.grid(color=GRID)
+        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+        return self

@@ -1,0 +1,25 @@
+"""Errors of each partner that the combination corrects, and those it introduces."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from twoheads.evaluation import Comparison
+from twoheads.text import count
+
+
+def exchange_section(comparison: Comparison) -> dict[str, Any]:
+    """Count corrected and introduced errors against each partner."""
+    partners = {"human": comparison.human_exchange, "model": comparison.model_exchange}
+    section: dict[str, Any] = {"available": True}
+    clauses = []
+    for name, exchange in partners.items():
+        section[name] = None if exchange is None else asdict(exchange)
+        if exchange is not None:
+            clauses.append(
+                f"corrects {count(exchange.rescued, 'error')} of the {name} and introduces "
+                f"{count(exchange.lost, 'error')} where the {name} is right"
+            )
+    section["words"] = f"The combination {'; it '.join(clauses)}." if clauses else ""
+    return section

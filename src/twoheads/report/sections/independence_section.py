@@ -1,0 +1,73 @@
+"""Whether human and model err on the same items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.evaluation import Predictions, independence
+from twoheads.kernels.arrays import Codes
+from twoheads.report.plain import plain
+from twoheads.report.sections.common import labelled_by_both, unavailable
+from twoheads.text import SIGNIFICANCE, p_value, percent
+
+_MAX_ITEMS = 20_000  # items tested
+
+
+def independence_section(predicted: Predictions, random_state: int | None) -> dict[str, Any]:
+    """Test the conditional independence of human and model, and count the items that both have wrong."""
+    rows = labelled_by_both(predicted)
+    if len(rows) < 2:
+        return unavailable("This needs at least two items of known truth with both an answer and a model prediction.")
+    items = predicted.take(rows[:: max(1, len(rows) // _MAX_ITEMS)])
+    classes = items.classes
+    found = independence(
+        items.model_proba,
+        classes[items.human_label],
+        classes[items.true_label],
+        classes=classes,
+        n_permutations=500,
+        random_state=random_state,
+    )
+    human_wrong, model_wrong = items.human_label != items.true_label, items.model_label != items.true_label
+    both = float((human_wrong & model_wrong).mean())
+    expected = _both_wrong_if_independent(human_wrong, model_wrong, items.true_label)
+    section = {
+        "available": True,
+        "n_items": len(items),
+        "conditional_mutual_information": found.conditional_mutual_information,
+        "by_chance": found.by_chance,
+        "p_value": found.p_value,
+        "both_wrong": both,
+        "both_wrong_if_independent": expected,
+        "words": _sentence(found.p_value, both, expected),
+    }
+    return plain(section)  # type: ignore[no-any-return]
+
+
+def _sentence(p: float, both: float, expected: float) -> str:
+    shares = (
+        f"both are wrong on {percent(both, 1)} of the items, against {percent(expected, 1)} if errors were independent "
+        "within each class"
+    )
+    if p >= SIGNIFICANCE:
+        return f"No significant dependence between the errors of human and model ({p_value(p)}): {shares}."
+    if both <= expected:
+        return (
+            f"Human and model are dependent given the truth ({p_value(p)}), but do not err on the same items more "
+            f"often for it: {shares}."
+        )
+    return (
+        f"Human and model err on the same items more often than by chance ({p_value(p)}): {shares}. "
+        "Their agreement is weaker evidence than it seems; use a method that models dependence, or ask a second "
+        "person about hard items."
+    )
+
+
+def _both_wrong_if_independent(human_wrong: NDArray[np.bool_], model_wrong: NDArray[np.bool_], truth: Codes) -> float:
+    """Share of items both would have wrong if, within each true class, each erred as often but independently."""
+    n_items = np.maximum(np.bincount(truth), 1)
+    human, model = (np.bincount(truth, wrong) for wrong in (human_wrong, model_wrong))
+    return float((human * model / n_items).sum() / len(truth))

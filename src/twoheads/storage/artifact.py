@@ -1,0 +1,239 @@
+"""Fitted objects as versioned JSON, by registered class name; never pickle."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidArtifact, MissingArtifact
+from twoheads.observations.labels import in_order
+from twoheads.storage.atomic import atomic_write
+
+FORMAT = "twoheads"
+VERSION = 4
+
+_registry: dict[str, type] = {}
+Class = TypeVar("Class", bound=type)
+
+_DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>|]U\d{1,6}|object")
+_MANY = 10_000  # numbers: a longer array is written as base64
+_PLAIN = (bool, int, float, str)
+
+
+class _Damaged(Exception):
+    """A fault inside a file."""
+
+
+def register(cls: Class) -> Class:
+    """Class decorator: its objects can be saved, with their parameters and the fitted attributes that end in ``_``."""
+    _registry[cls.__name__] = cls
+    return cls
+
+
+def save(fitted: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted object as JSON, atomically.
+
+    The file has the permissions of any new file and holds a checksum of its content.
+
+    Raises
+    ------
+    CannotWrite
+        If the file cannot be written.
+    """
+    content = _encode(fitted)
+    document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "object": content}
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a file of `save`, with every number to the bit. Nothing in the file is executed."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise _missing(Path(path)) from None
+    except OSError as error:
+        raise InvalidArtifact(
+            f"{path} cannot be read ({error.strerror}). Give a file that save() or 'twoheads fit' wrote."
+        ) from None
+    except (ValueError, RecursionError, _Damaged) as error:
+        raise InvalidArtifact(f"{path} is damaged: not valid JSON ({error}). Save the team again.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidArtifact(
+            f"{path} is not a saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
+        )
+    if document.get("version") != VERSION or isinstance(document.get("version"), bool):
+        raise InvalidArtifact(
+            f"{path} is of version {document.get('version')!r}; this twoheads reads version {VERSION}. "
+            "Fit the team again, or install the twoheads that wrote it."
+        )
+    try:
+        _need("object" in document, "it has no object")
+        content = document["object"]
+        _need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
+        _need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
+        return _decode(content)
+    except (_Damaged, RecursionError) as error:
+        raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
+    except InvalidArtifact as error:
+        raise InvalidArtifact(f"{path}: {error}") from None
+
+
+def _missing(path: Path) -> MissingArtifact:
+    teams = sorted(found.name for found in path.parent.glob("*.json"))
+    there = f"its folder has {', '.join(teams[:5])}" if teams else "its folder has no .json file"
+    folder = there if path.parent.is_dir() else f"nor does the folder {str(path.parent)!r}"
+    refused = MissingArtifact(f"{path} does not exist; {folder}. Give a file that save() or 'twoheads fit' wrote.")
+    refused.errno = errno.ENOENT
+    return refused
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _encode(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number if np.isfinite(number) else {"float": repr(number)}
+    if isinstance(value, np.ndarray):
+        return {"array": _encode_array(value)}
+    if type(value) in (list, tuple):
+        return {type(value).__name__: [_encode(entry) for entry in value]}
+    if type(value) is dict and all(isinstance(key, str) for key in value):
+        return {"dict": {key: _encode(entry) for key, entry in value.items()}}
+    return _encode_object(value)
+
+
+def _encode_object(value: Any) -> Any:
+    cls: type = type(value)
+    name = cls.__name__
+    if _registry.get(name) is not cls:
+        raise InvalidArtifact(f"a {name} cannot be saved: its class is not registered with twoheads.")
+    return {
+        "class": name,
+        "parameters": {key: _encode(entry) for key, entry in value.get_params(deep=False).items()},
+        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key)},
+    }
+
+
+def _is_state(name: str) -> bool:
+    return name.isidentifier() and name.endswith("_") and not name.startswith("_")
+
+
+def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
+    """Dtype, shape and entries in C order; also the memory order, which can change the last bit of a sum."""
+    dtype = "object" if array.dtype.kind == "O" else array.dtype.str
+    listed = array.ravel().tolist()
+    if not _DTYPE.fullmatch(dtype) or (dtype == "object" and not all(isinstance(entry, str) for entry in listed)):
+        raise InvalidArtifact(f"an array of dtype {array.dtype} cannot be saved.")
+    content: dict[str, Any] = {"dtype": dtype, "shape": list(array.shape)}
+    if array.flags.f_contiguous and not array.flags.c_contiguous:
+        content["order"] = "F"
+    if array.dtype.kind in "OU" or array.size <= _MANY:
+        return content | {"values": [_encode(entry) for entry in listed]}
+    return content | {"base64": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")}
+
+
+def _decode(value: Any) -> Any:
+    if value is None or isinstance(value, _PLAIN):
+        return value
+    _need(isinstance(value, dict), f"unexpected {type(value).__name__}")
+    if "class" in value:
+        return _decode_object(value)
+    _need(len(value) == 1, f"an entry has {len(value)} kinds")
+    ((kind, content),) = value.items()
+    if kind == "float":
+        _need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
+        return float(content)
+    if kind == "dict":
+        _need(isinstance(content, dict), "a dict has no entries")
+        return {key: _decode(entry) for key, entry in content.items()}
+    if kind in ("list", "tuple"):
+        _need(isinstance(content, list), f"a {kind} has no entries")
+        return {"list": list, "tuple": tuple}[kind](_decode(entry) for entry in content)
+    _need(kind == "array", f"unknown kind of entry {kind!r}")
+    return _decode_array(content)
+
+
+def _decode_object(value: dict[str, Any]) -> Any:
+    _need(set(value) == {"class", "parameters", "fitted"}, "an estimator needs a class, parameters and fitted state")
+    name, parameters, fitted = value["class"], value["parameters"], value["fitted"]
+    _need(isinstance(name, str), "a class name is not text")
+    _need(isinstance(parameters, dict) and isinstance(fitted, dict), f"{name} has no parameters or no fitted state")
+    if name not in _registry:
+        raise InvalidArtifact(
+            f"it holds a {name!r}, which this twoheads does not know. Install the twoheads that wrote it."
+        )
+    cls: Any = _registry[name]
+    strange = sorted(set(parameters) - set(cls._get_param_names()))
+    if strange:
+        raise InvalidArtifact(
+            f"it gives {name} a parameter {strange[0]!r}, which this twoheads does not know. "
+            "Install the twoheads that wrote it."
+        )
+    made = cls(**{key: _decode(entry) for key, entry in parameters.items()})
+    for key, entry in fitted.items():
+        _need(_is_state(key) and not hasattr(cls, key), f"{key!r} is not a fitted attribute of {name}")
+        setattr(made, key, _decode(entry))
+    classes = getattr(made, "classes_", None)
+    sound = classes is None or (isinstance(classes, np.ndarray) and in_order(classes))
+    _need(sound, f"the classes of {name} are not sorted")
+    return made
+
+
+def _decode_array(content: Any) -> NDArray[Any]:
+    _need(isinstance(content, dict), "an array has no entries")
+    dtype, shape, order = content.get("dtype"), content.get("shape"), content.get("order", "C")
+    _need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
+    _need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
+    _need(order in ("C", "F"), f"unknown memory order {order!r}")
+    array = _packed_entries(content["base64"], dtype) if "base64" in content else _entries(content.get("values"), dtype)
+    _need(array.size == int(np.prod(shape, dtype=object)), f"an array of shape {shape} has {array.size} entries")
+    return np.array(array.reshape(shape), order=order)
+
+
+def _packed_entries(packed: Any, dtype: str) -> NDArray[Any]:
+    _need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are not base64")
+    try:
+        return np.frombuffer(base64.b64decode(packed, validate=True), dtype=dtype)
+    except ValueError as error:
+        raise _Damaged(f"the entries of an array are not base64 ({error})") from None
+
+
+def _entries(values: Any, dtype: str) -> NDArray[Any]:
+    _need(isinstance(values, list), "an array has no entries")
+    entries = [_decode(entry) for entry in values]
+    kinds = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
+    kind = kinds[np.dtype(dtype).kind]
+    strange = next((entry for entry in entries if type(entry) is not kind), None)
+    _need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
+    try:
+        return np.array(entries, dtype=dtype)
+    except (OverflowError, ValueError) as error:
+        raise _Damaged(f"{error} in an array of {dtype}") from None
+
+
+def _need(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise _Damaged(otherwise)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise _Damaged(f"{name} is not a JSON number")

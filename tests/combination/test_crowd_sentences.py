@@ -1,0 +1,157 @@
+"""What a team says of many people, of how they answer and of several models: sentences spelled by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import twoheads as th
+from crowds import crowd
+from twoheads.combination.insight.facts import crowd_facts
+from twoheads.combination.insight.sentences import crowd_sentences, team_sentences
+from twoheads.kernels.answers import pack_answers
+from twoheads.kernels.confusion.annotators import accuracy_prior
+from twoheads.observations import Observations
+
+BEST = {"annotator": "ann", "judged": 56.0, "accuracy": 0.884, "accuracy_low": 0.82, "accuracy_high": 0.93}
+LEAST = {"annotator": "bob", "judged": 1039.0, "accuracy": 0.49, "accuracy_low": 0.47, "accuracy_high": 0.51}
+PEOPLE = {
+    "n": 145,
+    "level": 0.9,
+    "accuracy": [0.63, 0.9],
+    "with_enough_answers": 145,
+    "most_reliable": BEST,
+    "least_reliable": LEAST,
+}
+
+
+@pytest.mark.parametrize(
+    ("found", "sentences"),
+    [
+        (
+            {"people": PEOPLE},
+            [
+                "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
+                "The most reliable is ann (88 %, 82 % to 93 %, from 56 judged answers), the least bob (49 %, "
+                "47 % to 51 %, from 1,039 judged answers).",
+            ],
+        ),
+        (
+            {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
+            [
+                "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
+                "The most reliable of the 7 with enough answers is ann (88 %, 82 % to 93 %, from 56 judged answers), "
+                "the least bob (49 %, 47 % to 85 %, from 1,039 judged answers); their answers do not tell the two "
+                "apart yet.",
+            ],
+        ),
+        (
+            {"people": {"n": 2, "accuracy": [0.5, 0.9], "with_enough_answers": 1}},
+            [
+                "The 2 people differ: nine in ten are believed to be right on 50 % to 90 % of their answers.",
+                "Nobody can be singled out: that takes two people with 10 answers each.",
+            ],
+        ),
+        (  # 5 / (1 + 4 * 0.375) = 2
+            {"several_answers": {"correlation": 0.375}},
+            ["Several answers on one item resemble each other beyond the truth (r = 0.38): five count for 2.0."],
+        ),
+        (
+            {"several_answers": {"correlation": 0.3}, "labelled": 0},
+            [
+                "Several answers on one item resemble each other beyond the truth (r = 0.30, as in crowds in general): "
+                "five count for 2.3."
+            ],
+        ),
+        (
+            {"confidence": {"right": [0.61, None, 0.8, 0.95]}},
+            ["Answers in the highest of 4 levels of confidence are right on 95 %, in the lowest on 61 %."],
+        ),
+        ({"confidence": {"right": [0.6, None]}}, []),
+        (
+            {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
+            [
+                "“Unsure” was said 1,369 times on items that could be judged, about as often "
+                "whatever is true: it hardly tells."
+            ],
+        ),
+        (
+            {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}}},
+            [
+                "“Unsure” was said 69 times on items that could be judged: 2.1 times "
+                "as readily where 'dog' is true as where 'cat' is."
+            ],
+        ),
+        (
+            {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
+            [
+                "“Unsure” was said 1 time on items that could be judged, about as often whatever is true: it hardly "
+                "tells."
+            ],
+        ),
+        (
+            {"models": {"vgg": 0.77, "alex": 0.23}},
+            ["What the 2 models say is averaged with these weights: vgg 0.77, alex 0.23."],
+        ),
+    ],
+)
+def test_sentences(found, sentences):
+    assert crowd_sentences({"labelled": 100} | found) == sentences
+
+
+def test_facts_of_a_fitted_crowd():
+    seen, told, unsure = crowd(n_items=200, seed=1)
+    truth = np.random.default_rng(0).integers(3, size=200)
+    names = np.array(["a", "b", "c"])
+    team = th.recommended().fit(seen, names[truth])
+    found = team.facts()
+    assert json.loads(json.dumps(found, allow_nan=False))["people"] == found["people"]
+    right = np.array([sum(label == truth[i] for (i, p), (label, _) in told.items() if p == q) for q in range(4)])
+    judged = np.array([sum(p == q for _, p in told) for q in range(4)])
+    low, high = beta.interval(0.9, *accuracy_prior(right.astype(float), judged.astype(float)))
+    assert found["people"]["accuracy"] == pytest.approx([low, high], rel=1e-3)
+    assert found["people"]["n"] == found["people"]["with_enough_answers"] == 4
+    assert found["people"]["most_reliable"]["annotator"] == f"p{np.argmax(team.annotator_stats_['accuracy'])}"
+    assert found["unsure"]["said"] == len(unsure)
+    assert list(found["models"]) == ["left", "right"]
+    assert sum(found["models"].values()) == pytest.approx(1.0)
+    sure = {key: value for key, value in told.items() if np.isfinite(value[1])}
+    assert sum(found["confidence"]["answers"]) == pytest.approx(len(sure))
+    hits = sum(label == truth[item] for (item, _), (label, _) in sure.items())
+    shares, answers = np.array(found["confidence"]["right"]), np.array(found["confidence"]["answers"])
+    assert shares @ answers == pytest.approx(hits)
+    assert found["several_answers"]["correlation"] == team.dependence_.correlation_
+    assert "The models together are" in team.describe()
+
+
+def test_one_person_with_one_model_has_no_crowd():
+    team = th.recommended().fit([[0, 0.6, 0.4], [1, 0.3, 0.7]] * 5, [0, 1] * 5)
+    assert crowd_facts(team.result()) == {}
+
+
+def test_without_a_model_nothing_is_said_of_one():
+    rng = np.random.default_rng(0)
+    item, person = np.divmod(np.arange(300), 3)
+    answers = pack_answers(item, person * 2 + rng.integers(2, size=300), 100)
+    team = th.recommended().fit(Observations(np.array(["a", "b"]), (), answers, ("x", "y", "z"), np.arange(100)))
+    said = team.describe()
+    assert "model" not in said
+    assert said.endswith("times what it would alone.")
+    again = team.facts()
+    assert again["model"]["names"] == []
+    assert team_sentences(again) == said.split("\n")
+
+
+def test_a_temperature_that_em_found_has_no_interval():
+    seen, _, _ = crowd(n_items=200, seed=2)
+    truth = np.where(np.arange(200) < 60, np.random.default_rng(0).integers(3, size=200), -1)
+    known = np.where(truth < 0, None, np.array(["a", "b", "c"])[truth])
+    team = th.recommended().fit(seen, known)
+    found = team.facts()
+    if found["model"]["temperature"][1] is None:
+        assert "which people's answers have told too" in team.describe()
+    else:
+        assert found["model"]["temperature"][1] < found["model"]["temperature"][2]

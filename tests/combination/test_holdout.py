@@ -1,0 +1,84 @@
+"""The record of labelled items: counts by hand, the chance to be best, and whom the guard sides with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from twoheads.combination import HoldoutRecord
+from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import MISSING
+from twoheads.kernels.blocks import Block
+
+# Five items of truth 0, 0, 1, 1, 1, and who is right:
+#   combination  yes  yes  no   yes  no
+#   human        yes  no   yes  -    no
+#   model        no   yes  yes  yes  no
+TRUTH = np.array([0, 0, 1, 1, 1])
+HUMAN = np.array([0, 1, 1, MISSING, 0])
+COMBINED = np.array([[0.9, 0.8, 0.6, 0.3, 0.7], [0.1, 0.2, 0.4, 0.7, 0.3]])
+PLAIN = np.array([[0.95, 0.7, 0.5, 0.4, 0.8], [0.05, 0.3, 0.5, 0.6, 0.2]])
+MODEL = np.log([[0.4, 0.7, 0.2, 0.1, 0.9], [0.6, 0.3, 0.8, 0.9, 0.1]])
+
+
+def record(weight=None, cuts=((0, 5),)):
+    def block(first, last):
+        rows = slice(first, last)
+        part = Block(MODEL[:, rows], Answers(HUMAN[rows]), TRUTH[rows], weight=None if weight is None else weight[rows])
+        return part, COMBINED[:, rows], PLAIN[:, rows]
+
+    known = [block(*cut) for cut in cuts]
+    of = {id(part): (combined, plain, part.answers.column) for part, combined, plain in known}
+    return holdout_counts([part for part, *_ in known], lambda part: of[id(part)])
+
+
+def test_counts_by_hand():
+    found = record()
+    assert (found.n, found.answered) == (5, 4)
+    assert (found.errors, found.human_errors, found.model_errors) == (2, 2, 2)
+    assert found.over_human == (1, 1)  # item 1; item 2 (item 3, which nobody answered, is no win)
+    assert found.over_model == (1, 1)  # item 0; item 2
+    assert (found.human_only, found.model_only) == (1, 1)  # item 0; item 1
+    loss = -np.log([0.9, 0.8, 0.4, 0.7, 0.3])
+    plain = -np.log([0.95, 0.7, 0.5, 0.6, 0.2])
+    assert found.log_loss == pytest.approx(loss.mean())
+    assert found.plain_log_loss == pytest.approx(plain.mean())
+    assert found.log_loss_gain_se == pytest.approx((plain - loss).std() / np.sqrt(5))
+
+
+def test_blocks_and_weights_sum():
+    for name, value in record(cuts=((0, 2), (2, 5))).get_params().items():
+        assert value == pytest.approx(getattr(record(), name))
+    twice = record(weight=np.full(5, 2.0))
+    assert (twice.n, twice.errors, twice.over_human) == (10, 4, (2, 2))
+    assert twice.log_loss == pytest.approx(record().log_loss)
+
+
+def test_the_chance_to_be_best_is_that_of_the_harder_partner():
+    both = {"answered": 40.0, "modelled": 40.0}
+    found = HoldoutRecord(over_human=(7, 2), over_model=(20, 1), **both)
+    assert found.chance_best == pytest.approx(beta.sf(0.5, 8, 3))
+    assert HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both).chance_best == pytest.approx(beta.sf(0.5, 2, 4))
+    assert HoldoutRecord(over_human=(7, 2), answered=40.0).chance_best == pytest.approx(beta.sf(0.5, 8, 3))
+    assert HoldoutRecord().chance_best == 0.5
+
+
+def test_a_model_is_not_blamed_for_what_it_has_not_seen():
+    unseen = np.array([True, False, False, False, True])
+    block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
+    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN)), record()
+    wrong = MODEL.argmax(axis=0) != TRUTH
+    assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
+    assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)
+
+
+def test_the_guard_sides_with_the_partner_that_was_right_more_often():
+    human, model = HoldoutRecord(n=10, human_only=4, model_only=1), HoldoutRecord(n=10, human_only=1, model_only=4)
+    lead = 1 - 2 * beta.cdf(0.5, 5, 2)
+    assert human.guard().human_leads
+    assert not model.guard().human_leads
+    assert human.guard().lead == pytest.approx(lead)
+    assert model.guard().lead == pytest.approx(-lead)
+    assert human.guard().log_threshold == pytest.approx(2 * lead**2 * 30 / 40)

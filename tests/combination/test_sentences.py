@@ -1,0 +1,240 @@
+"""What a team says of itself: sentences spelled by hand, and the numbers behind them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import beta
+
+from strategies import simulate
+from twoheads.calibration.identity import Identity
+from twoheads.combination import LabelLabelCombiner, LogisticCombiner, ProbabilityLabelCombiner, recommended
+from twoheads.combination.insight.facts import team_facts
+from twoheads.combination.insight.sentences import team_sentences
+
+FACTS = {
+    "classes": ["cat", "dog"],
+    "annotators": ["human"],
+    "labelled": 300,
+    "unlabelled": 1200,
+    "labels_per_class": {"cat": 180.0, "dog": 120.0},
+    "level": 0.95,
+    "human": {"answers": 300.0, "accuracy": [0.917, 0.884, 0.944], "accuracy_per_class": {}},
+    "model": {"calibrator": "TemperatureScaling", "temperature": [1.734, 1.6, 1.88]},
+    "dependence": {"log_dependence": 0.25, "weight_of_model": 0.449, "weight_of_human": 0.779},
+    "record": {
+        "n": 300.0,
+        "answered": 300.0,
+        "modelled": 300.0,
+        "errors": 6.0,
+        "human_errors": 24.0,
+        "model_errors": 36.0,
+        "log_loss": 0.0805,
+        "plain_log_loss": 0.0994,
+        "log_loss_gain_se": 0.004,
+        "chance_best": 0.9991,
+    },
+}
+
+
+def test_many_labels():
+    assert team_sentences(FACTS) == [
+        "Learnt from 300 items with truth and 1,200 without; the rarest true class is 'dog', with 120.",
+        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
+        "The model is over-confident: its temperature is 1.73 (1.60 to 1.88).",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: the two err on "
+        "the same items, so that agreement proves less than it seems.",
+        "On these 300 items, each judged without itself, the combination errs on 2.0 %, people on 8.0 % and the model "
+        "on 12.0 %; the chance that it errs less than the better of the two is more than 99 %.",
+        "Correcting for dependence helps: log loss 0.081 with it, 0.099 without.",
+    ]
+
+
+def test_few_labels():
+    record = FACTS["record"] | {
+        "n": 12.0,
+        "answered": 12.0,
+        "modelled": 12.0,
+        "errors": 1.0,
+        "human_errors": 2.0,
+        "model_errors": 3.0,
+    }
+    few = FACTS | {
+        "labelled": 12,
+        "unlabelled": 0,
+        "labels_per_class": {"cat": 12.0, "dog": 0.0},
+        "model": {"temperature": [1.7, 0.6, 4.8]},
+        "record": record | {"chance_best": 0.746},
+    }
+    assert team_sentences(few) == [
+        "Learnt from 12 items with truth; no label shows 'dog'.",
+        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
+        "The model is about as sure as it should be: its temperature is 1.70 (0.60 to 4.80).",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: much as in "
+        "teams in general; the labels hardly tell yet.",
+        "On these 12 items, each judged without itself, the combination errs on 8.3 %, people on 16.7 % and the model "
+        "on 25.0 %; the chance that it errs less than the better of the two is 75 %.",
+    ]
+
+
+def test_no_labels():
+    none = {key: value for key, value in FACTS.items() if key != "record"} | {
+        "labelled": 0,
+        "human": {"accuracy": [0.917, None, None]},
+        "model": {"calibrator": "TemperatureScaling"},
+    }
+    assert team_sentences(none) == [
+        "Learnt from 1,200 items without any truth: what follows is estimated, not measured.",
+        "If the assumptions hold, people are right on about 92 % of items.",
+        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: as in teams in "
+        "general; without truth this cannot be measured.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no label, 'a' among them."),
+        ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: its temperature is 0.50 (0.40 to 0.80)."),
+        (
+            {"dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5}},
+            "an answer keeps its worth beside the model's, and what the model adds is corrected.",
+        ),
+        (
+            {
+                "dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5},
+                "record": FACTS["record"] | {"log_loss": 0.098},
+            },
+            "there is little sign that the two err on the same items.",
+        ),
+        (
+            {"guard": {"partner": "model", "times_as_sure": 1.8}},
+            "The guard sides with the model's class, the better of the two on these items: another class must be 1.80 "
+            "times as probable to overrule it.",
+        ),
+        (
+            {"guard": {"partner": None, "times_as_sure": 1.0}},
+            "The guard does nothing yet: no labels tell which of the two is the better one.",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.2}},
+            "0.45 times: as in teams in general, which these labels speak against. On these 300 items",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.2}},
+            "Correcting for dependence does harm: log loss 0.200 with it, 0.099 without. A team without it (method "
+            "P+L) may do better here.",
+        ),
+        (
+            {"record": FACTS["record"] | {"log_loss": 0.098}},
+            "Correcting for dependence makes no clear difference yet: log loss 0.098 with it, 0.099 without.",
+        ),
+        ({"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}}, "On 20,000 of these items, each judged"),
+        ({"record": FACTS["record"] | {"chance_best": 0.004}}, "the better of the two is less than 1 %."),
+        (
+            {"record": FACTS["record"] | {"answered": 0.0}},
+            "the combination errs on 2.0 %, the model on 12.0 %; the chance that it errs less than the model is",
+        ),
+        (
+            {"record": FACTS["record"] | {"modelled": 0.0}},
+            "the combination errs on 2.0 %, people on 8.0 %; the chance that it errs less than people is",
+        ),
+        ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, each judged without itself"),
+    ],
+)
+def test_other_cases(change, sentence):
+    assert sentence in " ".join(team_sentences(FACTS | change))
+
+
+def test_facts_of_a_fitted_team():
+    problem = simulate(200, 3, seed=0)
+    truth = np.where(np.arange(200) < 60, problem.truth, -1)
+    team = recommended().fit(problem.X, truth)
+    found = team_facts(team.result(), guarded=False, level=0.9)
+    right = int((problem.human == problem.truth)[:60].sum())
+    assert found["labelled"] == 60
+    assert found["unlabelled"] == 140
+    assert found["labels_per_class"] == {str(k): int((truth == k).sum()) for k in range(3)}
+    assert found["human"]["accuracy"] == pytest.approx(
+        [(right + 3) / 64, beta.ppf(0.05, right + 3, 61 - right), beta.ppf(0.95, right + 3, 61 - right)]
+    )
+    for estimate, low, high in [*found["human"]["accuracy_per_class"].values(), found["model"]["temperature"]]:
+        assert low < estimate < high
+    assert found["record"]["n"] == 60
+    assert found["record"]["human_errors"] == 60 - right
+    assert json.loads(json.dumps(found)) == json.loads(json.dumps(team_facts(team.result(), guarded=False, level=0.9)))
+    assert team.describe().split("\n") == team_sentences(team.facts())
+
+
+def test_facts_without_truth_hold_no_interval():
+    team = recommended().fit(simulate(50, 3, seed=0).X)
+    found = team.facts()
+    assert found["human"]["accuracy"][1:] == [None, None]
+    assert all(row[1:] == [None, None] for row in found["human"]["accuracy_per_class"].values())
+    assert "temperature" not in found["model"]
+    assert "record" not in found
+    assert "Learnt from 50 items without any truth" in team.describe()
+
+
+def test_plain_teams_describe_themselves_too():
+    problem = simulate(40, 3, seed=1)
+    said = ProbabilityLabelCombiner(calibrator=Identity()).fit(problem.X, problem.truth).describe()
+    assert len(said.split("\n")) == 2
+
+
+def test_people_who_never_answered_are_not_described():
+    X = np.array([[-1, 0.7, 0.3], [-1, 0.2, 0.8], [-1, 0.6, 0.4]])
+    said = recommended().fit(X, [0, 1, 0]).describe()
+    assert "Nobody has answered an item whose truth is known" in said
+    assert "People are right" not in said
+
+
+def test_of_several_people_it_is_the_answers_that_are_right():
+    frame = {"human_ann": ["a", "b", "a"], "human_bob": ["a", "a", "b"], "p_a": [0.7, 0.2, 0.6], "p_b": [0.3, 0.8, 0.4]}
+    said = recommended().fit(pd.DataFrame(frame), ["a", "b", "a"]).describe()
+    assert "of answers (95 % interval" in said
+
+
+def test_the_guard_sides_with_the_partner_that_did_better():
+    problem = simulate(200, 3, seed=0)
+    team = recommended(guard=True).fit(problem.X, problem.truth)
+    assert team.facts()["guard"] == {
+        "partner": "human" if team.holdout_.human_only > team.holdout_.model_only else "model",
+        "times_as_sure": pytest.approx(np.exp(team.holdout_.guard().log_threshold)),
+    }
+    assert "The guard sides with" in team.describe()
+    assert "guard" not in recommended().fit(problem.X, problem.truth).facts()
+
+
+def test_two_labels_say_how_often_each_is_right():
+    X = [[0, 0.6, 0.4]] * 6 + [[1, 0.3, 0.7]] * 4  # the human is right on 8 of 10, the model on 8 of 10
+    team = LabelLabelCombiner().fit(X, [0] * 6 + [1, 1, 0, 0])
+    assert team.facts()["human"]["answers"] == 10
+    assert team.facts()["model"]["accuracy"] == pytest.approx([11 / 14, *beta.interval(0.95, 11, 3)])
+    assert team.describe().split("\n")[1:] == [
+        "People are right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
+        "The model is right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
+    ]
+
+
+def test_a_regression_says_what_model_and_answers_count():
+    # log-odds of class 0 rise by 0.5 with those of the model, by 1.5 with an answer
+    team = LogisticCombiner().fit([[0, 0.6, 0.4], [1, 0.3, 0.7]], [0, 1])
+    team.coef_ = np.array([[0.25, -0.25, 0.75, -0.75], [-0.25, 0.25, -0.75, 0.75]])
+    assert team.facts()["weight_of_model"] == pytest.approx(0.5)
+    assert team.facts()["weight_of_answer"] == {"human": pytest.approx(1.5)}
+    assert team.describe().split("\n") == [
+        "LR: a logistic regression of the truth on the model's log-odds and people's answers, with 10 weights for 2 "
+        "classes.",
+        "On average the model's log-odds count 0.50 times, and an answer adds 1.50 to the log-odds of its class.",
+    ]
+
+
+def test_a_regression_names_the_classes_it_never_predicts():
+    X = [[0, 0.6, 0.2, 0.2], [1, 0.3, 0.6, 0.1]]
+    said = LogisticCombiner(features="probability").fit(X, [0, 1]).describe().split("\n")
+    assert said[-1] == "No label showed '2': it is never predicted."
+    assert "a model's probability of 1 adds" in said[1]

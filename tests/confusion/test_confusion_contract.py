@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from twoheads.confusion import DirichletConfusion, HierarchicalConfusion, OneCoinConfusion
+from twoheads.testing.confusions import CHECKS
+
+CONFUSIONS = {
+    "Dirichlet": DirichletConfusion,
+    "Dirichlet-mean": partial(DirichletConfusion, estimate="mean"),
+    "OneCoin": OneCoinConfusion,
+    "OneCoin-mean": partial(OneCoinConfusion, estimate="mean"),
+    "Hierarchical": HierarchicalConfusion,
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("make", CONFUSIONS.values(), ids=CONFUSIONS)
+def test_confusion(make, check):
+    check(make)

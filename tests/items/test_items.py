@@ -1,0 +1,84 @@
+"""The contract of items, on all their implementations; and which stages a fit has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twoheads as th
+from crowds import crowd
+from strategies import simulate
+from twoheads.combination.items import ChunkedItems, InMemoryItems, SampledItems, open_items
+from twoheads.combination.items import chunked as chunked_module
+from twoheads.testing.items import CHECKS, COUNTABLE_CHECKS
+
+SHARES = (0.0, 0.4, 1.0)
+
+
+def observed(kind: str):
+    if kind == "crowd":
+        return crowd(n_items=150, seed=3)[0]
+    problem = simulate(150, 3, 4, unasked=0.2)
+    return th.Observations.from_arrays(problem.human, problem.model, classes=["a", "b", "c"])
+
+
+def truth_for(share: float) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    truth = np.array(["a", "b", "c"], dtype=object)[rng.integers(3, size=150)]
+    truth[rng.random(150) >= share] = None
+    return truth
+
+
+def in_memory(kind, share):
+    return open_items(observed(kind), truth_for(share))
+
+
+def weighted(kind, share):
+    weight = np.random.default_rng(1).integers(1, 4, 150).astype(float)
+    return open_items(observed(kind), truth_for(share), weight)
+
+
+def lazy(kind, share):
+    return open_items(observed(kind), truth_for(share), max_numbers=10)
+
+
+def chunked(kind, share):
+    observations, truth = observed(kind), truth_for(share)
+    store, summaries, annotations = chunked_module.DiskStore(), [], []
+    for start in range(0, 150, 40):
+        rows = slice(start, start + 40)
+        for chunk in chunked_module.chunks_of(observations[rows], truth[rows], start):
+            store.add(chunk)
+            summary, counts = chunked_module.summarise(chunk, len(observations.annotators))
+            summaries.append(summary)
+            annotations.append(counts)
+    counts = chunked_module.AnnotationCounts(*chunked_module.add_up(annotations))
+    return ChunkedItems(chunked_module.Schema.of(observations), store, summaries, counts)
+
+
+def sampled(kind, share):
+    team = th.ProbabilityLabelCombiner(max_iter=2, tol=1e9).fit_items(in_memory(kind, share))
+    return SampledItems(team.result().schema, team.statistics_)
+
+
+COUNTABLE = {"in memory": in_memory, "weighted": weighted, "lazy": lazy, "chunked": chunked}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("kind", ["one person", "crowd"])
+@pytest.mark.parametrize("make", [*COUNTABLE.values(), sampled], ids=[*COUNTABLE, "sampled"])
+def test_items(make, kind, share, check):
+    check(make(kind, share))
+
+
+@pytest.mark.parametrize("check", COUNTABLE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("kind", ["one person", "crowd"])
+@pytest.mark.parametrize("make", COUNTABLE.values(), ids=COUNTABLE)
+def test_countable_items(make, kind, share, check):
+    check(make(kind, share))
+
+
+def test_what_is_opened_in_memory_stays_there():
+    assert isinstance(in_memory("crowd", 0.4), InMemoryItems)
