@@ -161,8 +161,8 @@ def wide_answers(
     unsure_by = None
     if any(mask is not None for mask in unsure):
         nowhere = np.zeros(n_items, dtype=bool)
-        item, person = np.nonzero(np.stack([nowhere if mask is None else mask for mask in unsure], axis=1))
-        unsure_by = sorted_answers(item, person, n_items)
+        item, annotator = np.nonzero(np.stack([nowhere if mask is None else mask for mask in unsure], axis=1))
+        unsure_by = sorted_answers(item, annotator, n_items)
     sure = None
     if any(numbers is not None for numbers in confidence):
         unknown = np.full(n_items, np.nan)
@@ -171,10 +171,10 @@ def wide_answers(
         alone = None if sure is None else np.where(codes[0] != MISSING, sure[:, 0], np.nan)
         return {"answers": Answers(codes[0]), "unsure": unsure_by, "confidence": alone}
     table = np.stack(codes, axis=1)
-    item, person = np.nonzero(table != MISSING)
-    column = person * n_classes + table[item, person]
+    item, annotator = np.nonzero(table != MISSING)
+    column = annotator * n_classes + table[item, annotator]
     return {
         "answers": sorted_answers(item, column, n_items),
         "unsure": unsure_by,
-        "confidence": None if sure is None else sorted_values(item, sure[item, person], n_items),
+        "confidence": None if sure is None else sorted_values(item, sure[item, annotator], n_items),
     }

@@ -228,17 +228,17 @@ def known_classes(classes: Any) -> NDArray[Any]:
 
 def named_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:
     """The class names of columns, sorted, and the column of each; None if they are in order already."""
-    given = as_column(classes)
+    column = as_column(classes)
     rule = f"classes must name each of the {n_classes} columns of model_proba once"
-    if given.shape != (n_classes,):
-        raise InvalidObservations(f"{rule}; it has shape {given.shape}.")
-    values = given.tolist()
+    if column.shape != (n_classes,):
+        raise InvalidObservations(f"{rule}; it has shape {column.shape}.")
+    values = column.tolist()
     names = [label_text(name) for name in values]
     for at, name in enumerate(names):
         if is_missing(values[at]) or name in names[:at]:
             what = "blank" if is_missing(values[at]) else "repeated"
             raise InvalidObservations(f"{rule}; position {at} has {values[at]!r}, which is {what}.")
-    ordered = ordered_classes(names, given)
+    ordered = ordered_classes(names, column)
     position = {name: at for at, name in enumerate(names)}
     order = np.array([position[label_text(name)] for name in ordered.tolist()], dtype=np.intp)
     return ordered, None if (order == np.arange(n_classes)).all() else order

@@ -55,9 +55,9 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
         rows = _model_rows(table, columns, named)
     codes = encode_labels(answer, rows.classes, argument="answers", allow_codes=False)
     item_code = _numbered(item, rows.items, "item", "answers")
-    person, annotators = _annotator_codes(annotator)
+    annotator_code, annotators = _annotator_codes(annotator)
     answered, n_items, n_classes = np.flatnonzero(codes != MISSING), len(rows.items), len(rows.classes)
-    place, column = item_code[answered], person[answered] * n_classes + codes[answered]
+    place, column = item_code[answered], annotator_code[answered] * n_classes + codes[answered]
     sure = as_confidence(long.column("confidence"), "column 'confidence'") if "confidence" in long.columns else None
     return {
         "classes": rows.classes,
@@ -66,7 +66,7 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
         "annotators": annotators or ("human",),
         "items": as_column(list(rows.items.values())),
         "models": tuple(rows.probas),
-        "unsure": None if unsure_at is None else pack_answers(item_code[unsure_at], person[unsure_at], n_items),
+        "unsure": None if unsure_at is None else pack_answers(item_code[unsure_at], annotator_code[unsure_at], n_items),
         "confidence": None if sure is None else pack_values(place, column, sure[answered], n_items),
     }
 

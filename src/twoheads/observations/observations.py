@@ -228,7 +228,7 @@ class Observations:
         return self.take(np.atleast_1d(np.arange(len(self))[rows]))
 
     def take(self, rows: Codes) -> Self:
-        """The observations of the items at the given positions."""
+        """The observations of the items at these positions."""
         return replace(
             self,
             model_proba=tuple(proba[rows] for proba in self.model_proba),

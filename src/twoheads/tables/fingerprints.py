@@ -68,7 +68,7 @@ def row_hashes(observations: Observations) -> _Words:
 def _answer_hashes(observations: Observations) -> _Words:
     classes = [label_text(name) for name in observations.classes.tolist()]
     table = np.array(
-        [_text_hash(f"{person}\0{name}") for person in observations.annotators for name in classes] + [0],
+        [_text_hash(f"{annotator}\0{name}") for annotator in observations.annotators for name in classes] + [0],
         dtype=np.uint64,
     )
     words = table[observations.answers.column]  # the code of "no answer" is the last index
@@ -77,10 +77,10 @@ def _answer_hashes(observations: Observations) -> _Words:
         words[sure] = _stirred(words[sure] ^ (observations.confidence[sure] + 0.0).view(np.uint64))
     rows = _by_item(observations.answers, words)
     if observations.unsure is not None:
-        people = np.array(
-            [_text_hash(f"{person}\0\0unsure") for person in observations.annotators] + [0], dtype=np.uint64
+        words = np.array(
+            [_text_hash(f"{annotator}\0\0unsure") for annotator in observations.annotators] + [0], dtype=np.uint64
         )
-        rows = rows + _by_item(observations.unsure, people[observations.unsure.column])
+        rows = rows + _by_item(observations.unsure, words[observations.unsure.column])
     return rows
 
 

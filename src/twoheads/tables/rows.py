@@ -109,7 +109,7 @@ def without_model(ids: Any, wanted: Wanted) -> Any:
 
 
 def with_ids(batch: Any, kind: Any) -> Any:
-    """A record batch whose first column, the ids, has the given type."""
+    """A record batch whose first column, the ids, has type ``kind``."""
     if kind is None or batch.schema.field(0).type == kind:
         return batch
     return pa.RecordBatch.from_arrays([as_text(batch.column(0)), *batch.columns[1:]], names=batch.schema.names)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
@@ -196,7 +195,7 @@ def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> 
 
 
 def _without_replaced(found: Roles, sources: _Sources, source: Source) -> tuple[Roles, list[str]]:
-    """The roles without answers and truth if separate tables have them, and notes that say so."""
+    """The roles without answers and truth if separate tables have them, and notes on it."""
     notes = []
     if sources.answers and found.annotators:
         column = next(iter(found.annotators.values()))
@@ -254,5 +253,5 @@ def _rows_by_item(sources: _Sources, found: Roles, memory_limit: str) -> tuple[S
 
 
 def _named(classes: ArrayLike) -> NDArray[Any]:
-    given = as_column(classes)
-    return named_classes(given, len(given))[0] if given.ndim == 1 else np.asarray(given)
+    names = as_column(classes)
+    return named_classes(names, len(names))[0] if names.ndim == 1 else names

@@ -55,8 +55,8 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
         as_class_codes(column, n_classes, f"labels of {name}") for name, column in zip(names, columns, strict=True)
     ]
     table = np.stack(codes, axis=1)
-    item, person = np.nonzero(table != MISSING)
-    answers = pack_answers(item, person * n_classes + table[item, person], n_items)
+    item, annotator = np.nonzero(table != MISSING)
+    answers = pack_answers(item, annotator * n_classes + table[item, annotator], n_items)
     named, order = (np.arange(n_classes), None) if classes is None else named_classes(as_column(classes), n_classes)
     if order is not None:
         answers, proba = permute_classes(answers, np.argsort(order)), proba[:, order]

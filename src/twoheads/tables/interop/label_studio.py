@@ -1,4 +1,4 @@
-"""Label Studio: exported tasks with people's annotations and models' predictions, and predictions back into them."""
+"""Label Studio: exported tasks with annotations and models' predictions, and predictions back into them."""
 
 from __future__ import annotations
 

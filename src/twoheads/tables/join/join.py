@@ -186,11 +186,11 @@ class Join:
         return InvalidObservations(problem, TableRows(table.source, whole=table))
 
     def _number_annotators(self, names: list[str]) -> None:
-        """The position of each annotator among the sorted names, as a table (person, place)."""
+        """The position of each annotator among the sorted names, as a table (annotator, place)."""
         position = {name: at for at, name in enumerate(names)}
         found = self.answers.annotators if self.answers else {}
         place = np.array([position[name] for name in found], dtype=np.int64)
-        self._create("annotators", person=np.arange(len(place)), place=place)
+        self._create("annotators", annotator=np.arange(len(place)), place=place)
 
     def _create(self, table: str, **columns: NDArray[Any]) -> None:
         self._connection.register("fed", pa.table(columns))
@@ -276,12 +276,12 @@ _BLANK = f"""
 """
 _PLACED = f"""
     CREATE TABLE placed AS SELECT "at", place * ? + code AS answer{{sure}}
-    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (person) JOIN everything USING (id)
+    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
     WHERE code > {MISSING} ORDER BY "at", answer{{by_row}}
 """
 _UNSURE = f"""
     CREATE TABLE unsure AS SELECT "at", place
-    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (person) JOIN everything USING (id)
+    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
     WHERE code = {UNSURE} ORDER BY "at", place
 """
 _TWO_TRUTHS = f"""

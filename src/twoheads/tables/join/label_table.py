@@ -52,7 +52,7 @@ class LabelTable:
     @staticmethod
     def schema() -> Any:
         """The columns of the batches."""
-        numbers = [(name, pa.int64()) for name in ("person", "label", "row")]
+        numbers = [(name, pa.int64()) for name in ("annotator", "label", "row")]
         return pa.schema([("id", pa.string()), *numbers, ("sure", pa.float64())])
 
     @property
@@ -69,7 +69,7 @@ class LabelTable:
         return self._first[label]
 
     def batches(self) -> Iterator[Any]:
-        """Record batches (id, person, label, row, sure)."""
+        """Record batches (id, annotator, label, row, sure)."""
         for batch in self.source.batches(self._wanted(), _ROWS):
             ids = batch.column(0)
             self._refuse_blank(blanks(ids), self.columns.item, "item")
