@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from combination.test_parted import TEAMS, assert_same, problem
+from combination.test_chunked import TEAMS, assert_same, problem
 
 import twoheads as th
 from twoheads import tables

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from twoheads.errors import InvalidObservations
+from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import DataFile, Wanted
 
 WriteTable = Callable[[Path, Any], None]

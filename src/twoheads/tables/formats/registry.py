@@ -109,6 +109,12 @@ def is_table_name(name: str) -> bool:
     return read_as(suffixes(name)[0]) is not None
 
 
+def looks_like_table(name: str) -> bool:
+    """Whether a file has the usual suffix of a table, or that of a compression; a .json file may be something else."""
+    usual = (*(each.suffixes[0] for each in FORMATS), *COMPRESSIONS)
+    return os.path.splitext(name.lower())[1] in usual
+
+
 def suffixes(name: str) -> tuple[str, str]:
     """The suffix of a file's format and that of its compression, each perhaps blank."""
     stem, last = os.path.splitext(name.lower())
