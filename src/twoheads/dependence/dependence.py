@@ -17,12 +17,9 @@ from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.likelihood import (
-    DependenceNodes,
-    dependence_proba,
-)
 from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
-from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
+from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -157,7 +154,7 @@ class Dependence(BaseEstimator):
 
         def loss(logit: float) -> float:
             kept = KeptEvidence([evidence.discounted(float(expit(logit))) for evidence in labelled])
-            mode = dependence_mode(kept.sums, n, prior, 0.0, start, n_classes)
+            mode = dependence_mode(kept.sums, model_alone_weight(n), prior, 0.0, start, n_classes)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd

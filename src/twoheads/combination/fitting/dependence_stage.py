@@ -20,7 +20,7 @@ from twoheads.engines.blocks import transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density
-from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).

@@ -19,7 +19,7 @@ from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 from twoheads.tables.scanned import ScannedTable
