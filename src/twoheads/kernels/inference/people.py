@@ -34,10 +34,10 @@ def measured_shares(
     belief_elsewhere  (n_unlabelled,)
     labelled          the person and the item (as cluster) of each labelled answer; ``unlabelled`` alike
     """
-    answers = kish_count(labelled) + kish_count(unlabelled)
     shares, count = realised_counts(right, belief, labelled, belief_elsewhere, unlabelled)
     effect = crowd_design_effect(right - shares[labelled.group], labelled.cluster) if len(right) else 1.0
     covariate = belief_covariate(belief, labelled, belief_elsewhere, unlabelled)
+    answers = kish_count(labelled) + kish_count(unlabelled)
     return shrunk_shares(shares * count, count, covariate, design_effect=effect, answers=answers)
 
 

@@ -34,10 +34,14 @@ class Nodes(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Each group's share as Beta(a, b); (n_groups,) each."""
+    """Each group's share as Beta(a, b), in steps: of 20 answers no share is nearer to 1 than 1/20 without being 1.
+
+    a, b, step  (n_groups,)
+    """
 
     a: Floats
     b: Floats
+    step: Floats
 
     @property
     def mean(self) -> Floats:
@@ -45,9 +49,11 @@ class Shares(NamedTuple):
         return np.asarray(self.a / (self.a + self.b))
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Equal-tailed intervals, (n_groups,) each."""
+        """Equal-tailed intervals, (n_groups,) each; an end that is less than half a step from 0 or 1 is 0 or 1."""
         tail = (1.0 - level) / 2.0
-        return betaincinv(self.a, self.b, tail), betaincinv(self.a, self.b, 1.0 - tail)
+        low, high = (betaincinv(self.a, self.b, chance) for chance in (tail, 1.0 - tail))
+        edge = self.step / 2.0
+        return np.where(low < edge, 0.0, low), np.where(high > 1.0 - edge, 1.0, high)
 
 
 def shrunk_shares(
@@ -67,6 +73,7 @@ def shrunk_shares(
     right, count   (n_groups,) effective counts; 0 for a group without labelled rows
     covariate      (n_groups,) x, 0 on average; without it beta is 0
     design_effect  as how many groups one independent group counts; groups that answer the same items err together
+    answers        (n_groups,) how many answers the shares are of; without it, of any number
     """
     x = np.zeros(len(right)) if covariate is None else covariate
     nodes = crowd_nodes(right, count, x, design_effect, np.zeros(1) if covariate is None else SLOPE)
@@ -74,7 +81,8 @@ def shrunk_shares(
     if answers is not None:
         variance = variance + weight * mean * (1.0 - mean) / np.maximum(answers, 1.0)
     strength = np.maximum(mean * (1.0 - mean) / np.maximum(variance, 1e-15) - 1.0, 0.5)
-    return Shares(mean * strength, (1.0 - mean) * strength)
+    step = np.zeros(len(mean)) if answers is None else 1.0 / np.maximum(answers, 1.0)
+    return Shares(mean * strength, (1.0 - mean) * strength, step)
 
 
 def crowd_nodes(right: Floats, count: Floats, covariate: Floats, design_effect: float, slope: Floats) -> Nodes:
