@@ -54,7 +54,14 @@ class Cells(NamedTuple):
 
 
 def classwise_error(
-    proba: Floats, true_label: Codes, weight: Floats, *, n_bins: int, level: float, n_draws: int, rng: np.random.Generator
+    proba: Floats,
+    true_label: Codes,
+    weight: Floats,
+    *,
+    n_bins: int,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
 ) -> CalibrationError:
     """Mean over classes of the calibration error of that class's probability, in equal-mass bins.
 
@@ -65,7 +72,14 @@ def classwise_error(
 
 
 def top_label_error(
-    proba: Floats, true_label: Codes, weight: Floats, *, n_bins: int, level: float, n_draws: int, rng: np.random.Generator
+    proba: Floats,
+    true_label: Codes,
+    weight: Floats,
+    *,
+    n_bins: int,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
 ) -> CalibrationError:
     """Calibration error of the largest probability as the chance that its class is right, in equal-mass bins.
 
@@ -183,9 +197,7 @@ def recalibrated(proba: Floats, excess: Floats, cells: Cells) -> Floats:
     return np.asarray(moved / moved.sum(axis=0))
 
 
-def drawn_errors(
-    predicted: Floats, path: list[Floats], cells: Cells, n_draws: int, rng: np.random.Generator
-) -> Floats:
+def drawn_errors(predicted: Floats, path: list[Floats], cells: Cells, n_draws: int, rng: np.random.Generator) -> Floats:
     """Errors of outcomes drawn from each step's probabilities, with the same random numbers at every step.
 
     path     (n_classes, n_items) for each step

@@ -61,4 +61,3 @@ def item_labels(item: Codes, label: Codes, n_items: int) -> Codes:
     labels = np.zeros(n_items, dtype=np.intp)
     labels[item] = label
     return labels
-

@@ -7,7 +7,15 @@ from scipy.special import betaincinv, stdtrit
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.prediction_powered import Means
-from twoheads.kernels.inference.rows import Rows, clusters_per_group, group_means, influence, kish_count, ratio, sandwich
+from twoheads.kernels.inference.rows import (
+    Rows,
+    clusters_per_group,
+    group_means,
+    influence,
+    kish_count,
+    ratio,
+    sandwich,
+)
 
 
 def jeffreys_interval(right: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:

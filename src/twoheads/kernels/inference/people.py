@@ -1,18 +1,20 @@
-"""People's accuracies: labelled answers, beliefs about the others, and the crowd, put together.
+"""People's accuracies, sensitivities and specificities: labelled answers, beliefs about the others, and the crowd.
 
-What is estimated is a person's share of right answers. An interval covers both the share of the answers given here
-and that of answers to come: with few labelled answers the two are known alike, with all of them only the second is
-uncertain.
+What is estimated is a share of a person's answers: of all that are right, or of those about one class that are. An
+interval covers both the share of the answers given here and that of answers to come: with few labelled answers the two
+are known alike, with all of them only the second is uncertain.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.prediction_powered import Moments, pooled, unit_moments
-from twoheads.kernels.inference.rows import Rows, cluster_count, group_means, group_sums, kish_count, ratio
+from twoheads.kernels.inference.rows import Rows, group_means, group_sums, kish_count, ratio
 from twoheads.kernels.inference.shrinkage import Shares, crowd_design_effect, shrunk_shares
 
 #: As many answers' worth of the average over people goes into each person's lambda.
@@ -23,44 +25,78 @@ SURPRISE = 0.5
 STEADY = 5.0
 
 
+class Evidence(NamedTuple):
+    """What is known of a quantity of each answer.
+
+    outcome    (n_labelled,)
+    belief     (n_labelled,) its expectation under beliefs that have not used the answer's label
+    elsewhere  (n_unlabelled,) the same where there is no label
+    """
+
+    outcome: Floats
+    belief: Floats
+    elsewhere: Floats
+
+
 def measured_shares(
     right: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows
 ) -> Shares:
     """Each person's accuracy, from labelled answers and from beliefs that the other answers are right.
 
-    `realised_counts` of each person, shrunk to the crowd of people with the same `belief_covariate`.
-
     right, belief     (n_labelled,) whether an answer is right; the belief that it is, out of fold
     belief_elsewhere  (n_unlabelled,)
     labelled          the person and the item (as cluster) of each labelled answer; ``unlabelled`` alike
     """
-    shares, count = realised_counts(right, belief, labelled, belief_elsewhere, unlabelled)
-    effect = crowd_design_effect(right - shares[labelled.group], labelled.cluster) if len(right) else 1.0
-    covariate = belief_covariate(belief, labelled, belief_elsewhere, unlabelled)
-    answers = kish_count(labelled) + kish_count(unlabelled)
+    every = Evidence(np.ones(len(right)), np.ones(len(right)), np.ones(len(belief_elsewhere)))
+    return measured_ratios(Evidence(right, belief, belief_elsewhere), every, labelled, unlabelled)
+
+
+def measured_ratios(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> Shares:
+    """Each person's share of ``top`` among ``bottom``: `realised_counts`, shrunk to the crowd of like belief.
+
+    Sensitivity for class j: ``bottom`` is "the truth is j" (belief: the posterior of j), ``top`` "it is, and the answer
+    was j". Specificity: "the truth is not j", and "nor was the answer".
+
+    top, bottom  outcomes 0 or 1, ``top`` at most ``bottom``
+    """
+    shares, count = realised_counts(top, bottom, labelled, unlabelled)
+    residual = top.outcome - shares[labelled.group] * bottom.outcome
+    effect = crowd_design_effect(residual, labelled.cluster) if len(residual) else 1.0
+    answers = kish_count(labelled) * group_means(bottom.outcome, labelled)
+    answers = answers + kish_count(unlabelled) * group_means(bottom.elsewhere, unlabelled)
+    covariate = belief_covariate(top, bottom, labelled, unlabelled)
     return shrunk_shares(shares * count, count, covariate, design_effect=effect, answers=answers)
 
 
-def realised_counts(
-    right: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows
-) -> tuple[Floats, Floats]:
-    """Share of right answers among all that a person gave, and the number of answers it is known like.
+def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[Floats, Floats]:
+    """Share of ``top`` among ``bottom`` over all answers of a person, and the number of answers it is known like.
 
-    ``mean(y) + b N/M (mean(f) without labels - mean(f) with)`` with ``b = M_yf / M_ff`` in [0, 1] and M = n + N. Its
-    error about the share of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = y - b f``, of variance
-    ``(N/M) var(e) / n``; so it is known like ``n M / N var(y) / var(e)`` answers. Where the beliefs do not help b is 0.
+    Of either, the mean is ``mean(y) + b N/M (mean(f) without labels - mean(f) with)``, M = n + N, with the slope b in
+    [0, 1] of ``z = top - R bottom`` on its belief, R the share of the labelled answers. The error of ``mean(z)`` about
+    that of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = z - b f_z``, of variance ``(N/M) var(e)/n``:
+    the share is known like ``m M/N var(z) / var(e)`` answers, m those of ``bottom`` with a label. Where the beliefs do
+    not help b is 0.
 
     returns  (n_people,) each; at most 1e6 answers
     """
-    moments = unit_moments(right, belief, labelled, belief_elsewhere, unlabelled)
-    n_clusters = max(len(np.unique(labelled.cluster)), 1)
-    slope, share = residual_share(pooled(moments, labelled, unlabelled, POOLING), SURPRISE / n_clusters)
+    start = ratio(group_means(top.outcome, labelled), group_means(bottom.outcome, labelled))
+    z = [
+        one - start[rows.group] * other
+        for one, other, rows in zip(top, bottom, (labelled, labelled, unlabelled), strict=True)
+    ]
+    moments = pooled(unit_moments(z[0], z[1], labelled, z[2], unlabelled), labelled, unlabelled, POOLING)
+    slope, share = residual_share(moments, SURPRISE / max(len(np.unique(labelled.cluster)), 1))
     here, there = kish_count(labelled), kish_count(unlabelled)
     missing = ratio(there, here + there)
-    difference = group_means(belief_elsewhere, unlabelled) - group_means(belief, labelled)
-    value = group_means(right, labelled) + slope * missing * difference
-    count = np.minimum(here / np.maximum(share * missing, 1e-6), 1e6)
-    return np.clip(value, 0.0, 1.0), count
+    of_top, of_bottom = (corrected_means(each, slope * missing, labelled, unlabelled) for each in (top, bottom))
+    count = here * group_means(bottom.outcome, labelled) / np.maximum(share * missing, 1e-6)
+    return np.clip(ratio(of_top, of_bottom), 0.0, 1.0), np.minimum(count, 1e6)
+
+
+def corrected_means(evidence: Evidence, tuning: Floats, labelled: Rows, unlabelled: Rows) -> Floats:
+    """``mean(y) + lambda (mean(f) without labels - mean(f) with)``; tuning and result (n_groups,)."""
+    difference = group_means(evidence.elsewhere, unlabelled) - group_means(evidence.belief, labelled)
+    return np.asarray(group_means(evidence.outcome, labelled) + tuning * difference)
 
 
 def residual_share(moments: Moments, surprise: float) -> tuple[Floats, Floats]:
@@ -75,13 +111,14 @@ def residual_share(moments: Moments, surprise: float) -> tuple[Floats, Floats]:
     return np.where(better, slope, 0.0), np.where(better, share, 1.0)
 
 
-def belief_covariate(belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows) -> Floats:
-    """Logit of the mean belief in each person's answers, steadied by the crowd's, about its mean over labelled answers.
+def belief_covariate(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> Floats:
+    """Logit of the believed share of each person, steadied by the crowd's, about its mean over labelled answers.
 
     returns  (n_people,)
     """
-    total = group_sums(belief, labelled) + group_sums(belief_elsewhere, unlabelled)
-    here, there = (group_sums(np.ones(len(rows.weight)), rows) for rows in (labelled, unlabelled))
-    crowd = ratio(total.sum(), (here + there).sum(), 0.5)
-    x = logit(np.clip((total + STEADY * crowd) / (here + there + STEADY), 0.02, 0.98))
-    return np.asarray(x - np.average(x, weights=cluster_count(labelled) + 0.01))
+    above, below = (
+        group_sums(each.belief, labelled) + group_sums(each.elsewhere, unlabelled) for each in (top, bottom)
+    )
+    crowd = ratio(above.sum(), below.sum(), 0.5)
+    x = logit(np.clip((above + STEADY * crowd) / (below + STEADY), 0.02, 0.98))
+    return np.asarray(x - np.average(x, weights=kish_count(labelled) + 0.01))

@@ -70,7 +70,9 @@ def powered_means(
     pooling           how many clusters' worth of the average over groups the moments of each group are mixed with:
                       groups with few rows cannot tell their own lambda
     """
-    moments = pooled(unit_moments(outcome, belief, labelled, belief_elsewhere, unlabelled), labelled, unlabelled, pooling)
+    moments = pooled(
+        unit_moments(outcome, belief, labelled, belief_elsewhere, unlabelled), labelled, unlabelled, pooling
+    )
     here, there = cluster_count(labelled), cluster_count(unlabelled)
     tuning, share = tuned(moments, here, there, clusters_per_group(labelled) + pooling)
     value = group_means(outcome, labelled)

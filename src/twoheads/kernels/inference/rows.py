@@ -32,9 +32,7 @@ class Rows(NamedTuple):
     n_groups: int
 
 
-def rows_of(
-    group: Codes, n_groups: int, *, cluster: Codes | None = None, weight: Floats | None = None
-) -> Rows:
+def rows_of(group: Codes, n_groups: int, *, cluster: Codes | None = None, weight: Floats | None = None) -> Rows:
     """`Rows` from codes; without clusters each row is its own, without weights each counts 1.
 
     group, cluster, weight  (n_rows,)

@@ -14,7 +14,7 @@ from scipy.special import betaincinv, betaln, expit
 from twoheads.kernels.arrays import Codes, Floats
 
 #: Nodes of mu and of log s, before they are moved to where the posterior is; and of beta.
-LOGIT_MEAN, LOG_STRENGTH = np.linspace(-6.0, 8.0, 41), np.linspace(np.log(0.7), np.log(2000.0), 21)
+LOGIT_MEAN, LOG_STRENGTH = np.linspace(-6.0, 8.0, 31), np.linspace(np.log(0.7), np.log(2000.0), 15)
 SLOPE = np.array([0.0, 0.5, 1.0, 1.5])
 #: log s is Normal(log 10, 1.5^2) beforehand, expit(mu) Beta(2, 2) and beta each node alike.
 STRENGTH_MEAN, STRENGTH_SD = np.log(10.0), 1.5
@@ -94,7 +94,7 @@ def crowd_nodes(right: Floats, count: Floats, covariate: Floats, design_effect: 
     known = np.flatnonzero(count > 0)
     some = known[_evenly(len(known), MOST_GROUPS)]
     data = right[some], count[some], covariate[some]
-    effect = design_effect * len(some) / max(len(known), 1)
+    effect = design_effect * max(len(some), 1) / max(len(known), 1)
     logit_mean, log_strength = LOGIT_MEAN, LOG_STRENGTH
     for _ in range(2):
         weight = node_weights(logit_mean, log_strength, slope, data, effect)
