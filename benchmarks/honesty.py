@@ -290,9 +290,7 @@ def printed(table, sets):
     print()
     for (claim, half), outcomes in sorted(halves.items()):
         held, width = np.mean(outcomes, axis=0)
-        print(
-            f"{claim:34}{half:11}{level_of(claim):6.2f}  mean {held:.3f}  lowest {min(outcomes)[0]:.2f}  width {width:.2f}"
-        )
+        print(f"{claim:34}{half:11}{level_of(claim):6.2f}  mean {held:.3f}  lowest {min(outcomes)[0]:.2f}  {width:.2f}")
 
 
 def main():

@@ -1,8 +1,8 @@
 """What a calibrated forecaster would show by chance, and an interval of the calibration error, by drawing outcomes.
 
-The binned error ``T = sum_cells |sum_{i in cell} w_i (p_i - o_i)| / W`` is positive for every forecaster: in a cell with
-few items the outcome is far from the probability by chance. Resampling items does not show this chance where a cell has
-no positive at all. Drawing outcomes from probabilities does.
+The binned error ``T = sum_cells |sum_{i in cell} w_i (p_i - o_i)| / W`` is positive for every forecaster: in a cell
+with few items the outcome is far from the probability by chance. Resampling items does not show this chance where a
+cell has no positive at all. Drawing outcomes from probabilities does.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.rows import sums
 from twoheads.kernels.scores import bin_codes, equal_mass_boundaries
 from twoheads.kernels.simplex import FLOOR
 
@@ -174,7 +175,7 @@ def raised(proba: Floats, log_power: float) -> Floats:
 
 def expected_cells(proba: Floats, cells: Cells) -> Floats:
     """``sum_{i in cell} w_i p_i``, (n_cells,); proba (n_classes, n_items)."""
-    return np.bincount(cells.cell.ravel(), (proba * cells.weight).ravel(), cells.size)
+    return sums(cells.cell.ravel(), (proba * cells.weight).ravel(), cells.size)
 
 
 def outcome_cells(labels: Codes, cells: Cells) -> Floats:
@@ -182,7 +183,7 @@ def outcome_cells(labels: Codes, cells: Cells) -> Floats:
     n_draws, n_items = labels.shape
     cell = cells.cell[labels, np.arange(n_items)] + cells.size * np.arange(n_draws)[:, None]
     weight = np.broadcast_to(cells.weight, labels.shape).ravel()
-    return np.bincount(cell.ravel(), weight, n_draws * cells.size).reshape(n_draws, cells.size)
+    return sums(cell.ravel(), weight, n_draws * cells.size).reshape(n_draws, cells.size)
 
 
 def recalibrated(proba: Floats, excess: Floats, cells: Cells) -> Floats:

@@ -11,10 +11,9 @@ from twoheads.kernels.inference.rows import (
     Rows,
     clusters_per_group,
     group_means,
-    influence,
     kish_count,
+    mean_variances,
     ratio,
-    sandwich,
 )
 
 
@@ -56,7 +55,7 @@ def design_effect(outcome: Floats, rows: Rows) -> Floats:
     returns  (n_groups,)
     """
     share, count = group_means(outcome, rows), kish_count(rows)
-    variance = sandwich(*[influence(outcome, rows)] * 2, rows)
+    variance = mean_variances(outcome, rows)
     most = np.maximum(ratio(count, clusters_per_group(rows), 1.0), 1.0)
     return np.clip(ratio(variance * count, share * (1.0 - share), np.inf), 1.0, most)
 
@@ -83,7 +82,7 @@ def difference_interval(difference: Floats, rows: Rows, means: Means, level: flo
     means       of these differences
     """
     differ, plain = group_means(np.abs(difference), rows), group_means(difference, rows)
-    variance = sandwich(*[influence(difference, rows)] * 2, rows)
+    variance = mean_variances(difference, rows)
     clusters = clusters_per_group(rows)
     alone = np.clip(ratio(differ - plain**2, variance, np.inf), clusters, None)
     count = np.minimum(alone, kish_count(rows)) / means.share

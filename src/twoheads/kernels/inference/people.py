@@ -73,9 +73,9 @@ def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
 
     Of either, the mean is ``mean(y) + b N/M (mean(f) without labels - mean(f) with)``, M = n + N, with the slope b in
     [0, 1] of ``z = top - R bottom`` on its belief, R the share of the labelled answers. The error of ``mean(z)`` about
-    that of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = z - b f_z``, of variance ``(N/M) var(e)/n``:
-    the share is known like ``m M/N var(z) / var(e)`` answers, m those of ``bottom`` with a label. Where the beliefs do
-    not help b is 0.
+    that of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = z - b f_z``, of variance
+    ``N/M var(e) / n``. So the share is known like ``m M/N var(z) / var(e)`` answers, m those of ``bottom`` with a
+    label. Where the beliefs do not help b is 0.
 
     returns  (n_people,) each; at most 1e6 answers
     """

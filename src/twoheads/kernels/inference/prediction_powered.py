@@ -21,6 +21,7 @@ from twoheads.kernels.inference.rows import (
     group_means,
     influence,
     kish_count,
+    mean_variances,
     ratio,
     sandwich,
 )
@@ -77,9 +78,8 @@ def powered_means(
     tuning, share = tuned(moments, here, there, clusters_per_group(labelled) + pooling)
     value = group_means(outcome, labelled)
     value = value + tuning * (group_means(belief_elsewhere, unlabelled) - group_means(belief, labelled))
-    classical = sandwich(*[influence(outcome, labelled)] * 2, labelled)
     freedom = np.maximum(clusters_per_group(labelled) - 1.0 - (tuning > 0), 0.0)
-    return Means(value, share * classical, share, tuning, freedom)
+    return Means(value, share * mean_variances(outcome, labelled), share, tuning, freedom)
 
 
 def unit_moments(
@@ -88,8 +88,8 @@ def unit_moments(
     """Sandwich covariances of the means times the effective number of clusters; arguments as in `powered_means`."""
     y, f, g = influence(outcome, labelled), influence(belief, labelled), influence(belief_elsewhere, unlabelled)
     here, there = cluster_count(labelled), cluster_count(unlabelled)
-    of_labelled = (here * sandwich(one, other, labelled) for one, other in ((y, y), (y, f), (f, f)))
-    return Moments(*of_labelled, there * sandwich(g, g, unlabelled))
+    yy, yf, ff = (here * sandwich(one, other, labelled) for one, other in ((y, y), (y, f), (f, f)))
+    return Moments(yy, yf, ff, there * sandwich(g, g, unlabelled))
 
 
 def pooled(moments: Moments, labelled: Rows, unlabelled: Rows, pooling: float) -> Moments:
@@ -129,12 +129,12 @@ class Ratios(NamedTuple):
 
     value     the estimate; NaN where the denominator is 0
     variance  its variance, by the delta method
-    count     effective number of labelled rows in the denominator, beliefs counted
+    answers   effective number of labelled rows in the denominator, beliefs counted
     """
 
     value: Floats
     variance: Floats
-    count: Floats
+    answers: Floats
 
 
 def powered_ratios(

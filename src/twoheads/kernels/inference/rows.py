@@ -51,9 +51,14 @@ def one_group(n_rows: int, *, cluster: Codes | None = None, weight: Floats | Non
     return rows_of(np.zeros(n_rows, dtype=np.intp), 1, cluster=cluster, weight=weight)
 
 
+def sums(code: Codes, values: Floats, n_codes: int) -> Floats:
+    """Sum of the values of each code, (n_codes,); code, values (n_rows,)."""
+    return np.asarray(np.bincount(code, values, n_codes), dtype=np.float64)
+
+
 def group_sums(values: Floats, rows: Rows) -> Floats:
     """``sum_{i in g} w_i v_i``, (n_groups,), of values (n_rows,)."""
-    return np.bincount(rows.group, rows.weight * values, rows.n_groups)
+    return sums(rows.group, rows.weight * values, rows.n_groups)
 
 
 def group_means(values: Floats, rows: Rows) -> Floats:
@@ -63,7 +68,7 @@ def group_means(values: Floats, rows: Rows) -> Floats:
 
 def ratio(top: Floats, bottom: Floats, empty: float = 0.0) -> Floats:
     """``top / bottom``, and ``empty`` where ``bottom`` is not positive."""
-    return np.divide(top, bottom, out=np.full(np.shape(top), empty), where=np.asarray(bottom) > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(np.shape(top), empty), where=np.asarray(bottom) > 0))
 
 
 def influence(values: Floats, rows: Rows) -> Floats:
@@ -87,10 +92,15 @@ def sandwich(first: Floats, second: Floats, rows: Rows) -> Floats:
     first, second  (n_rows,) influences of the two
     returns        (n_groups,)
     """
-    one, other = (np.bincount(rows.cell, each, len(rows.of_cell)) for each in (first, second))
+    one, other = (sums(rows.cell, each, len(rows.of_cell)) for each in (first, second))
     clusters = clusters_per_group(rows)
-    summed = np.bincount(rows.of_cell, one * other, rows.n_groups)
-    return np.asarray(summed * ratio(clusters, clusters - 1.0))
+    return np.asarray(sums(rows.of_cell, one * other, rows.n_groups) * ratio(clusters, clusters - 1.0))
+
+
+def mean_variances(values: Floats, rows: Rows) -> Floats:
+    """Sandwich variance of each group's mean of the values, (n_groups,); values (n_rows,)."""
+    each = influence(values, rows)
+    return sandwich(each, each, rows)
 
 
 def kish_count(rows: Rows) -> Floats:
@@ -100,6 +110,6 @@ def kish_count(rows: Rows) -> Floats:
 
 def cluster_count(rows: Rows) -> Floats:
     """Kish's effective number of clusters, each of the weight of its rows, (n_groups,)."""
-    weight = np.bincount(rows.cell, rows.weight, len(rows.of_cell))
-    squared = np.bincount(rows.of_cell, weight**2, rows.n_groups)
+    weight = sums(rows.cell, rows.weight, len(rows.of_cell))
+    squared = sums(rows.of_cell, weight**2, rows.n_groups)
     return ratio(group_sums(np.ones(len(rows.weight)), rows) ** 2, squared)
