@@ -1,8 +1,8 @@
 """People's accuracies, sensitivities and specificities: labelled answers, beliefs about the others, and the crowd.
 
-What is estimated is a share of a person's answers: of all that are right, or of those about one class that are. An
-interval covers both the share of the answers given here and that of answers to come: with few labelled answers the two
-are known alike, with all of them only the second is uncertain.
+What is estimated is a share of a person's answers: of all that are right, or of those about one class that are. With
+few labelled answers an interval is about the share of all answers given here, with all of them labelled about answers
+to come, of which it is then a classical interval; in between it passes from the one to the other.
 """
 
 from __future__ import annotations
