@@ -28,10 +28,10 @@ import twoheads as th
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
 from twoheads.kernels.inference.believed import believed_interval
+from twoheads.kernels.inference.grouped_rows import one_group, rows_of
 from twoheads.kernels.inference.intervals import difference_interval, effective_counts, jeffreys_interval, t_interval
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares
 from twoheads.kernels.inference.prediction_powered import powered_means
-from twoheads.kernels.inference.rows import one_group, rows_of
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from twoheads.kernels import scores
 from twoheads.kernels.inference.calibration import (
     best_log_power,
     classwise_error,
@@ -22,7 +21,8 @@ from twoheads.kernels.inference.clustered_independence import (
     conditional_information,
     shuffled_within,
 )
-from twoheads.kernels.information import conditional_mutual_information
+from twoheads.kernels.scoring import scores
+from twoheads.kernels.scoring.information import conditional_mutual_information
 
 OPTIONS = {"n_bins": 15, "level": 0.95, "n_draws": 100}
 

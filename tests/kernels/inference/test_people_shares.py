@@ -6,8 +6,8 @@ from scipy.special import betaln, expit, logit
 from scipy.stats import beta, norm
 
 from twoheads.kernels.inference.believed import believed_interval, believed_means, refit_variance
+from twoheads.kernels.inference.grouped_rows import rows_of
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares, realised_counts
-from twoheads.kernels.inference.rows import rows_of
 from twoheads.kernels.inference.shrinkage import (
     LOG_STRENGTH,
     LOGIT_MEAN,

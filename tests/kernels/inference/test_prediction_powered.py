@@ -4,6 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from twoheads.kernels.inference.grouped_rows import (
+    cluster_count,
+    group_means,
+    kish_count,
+    mean_variances,
+    one_group,
+    rows_of,
+)
 from twoheads.kernels.inference.intervals import (
     clopper_pearson_interval,
     design_effect,
@@ -13,14 +21,6 @@ from twoheads.kernels.inference.intervals import (
     t_interval,
 )
 from twoheads.kernels.inference.prediction_powered import powered_means, powered_ratios
-from twoheads.kernels.inference.rows import (
-    cluster_count,
-    group_means,
-    kish_count,
-    mean_variances,
-    one_group,
-    rows_of,
-)
 
 
 def sample(n=40, more=200, seed=0, link=0.8):

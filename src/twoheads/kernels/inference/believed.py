@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.rows import Rows, group_sums, kish_count, ratio
+from twoheads.kernels.inference.grouped_rows import Rows, group_sums, kish_count, ratio
 
 #: Standard deviation of what agreement cannot show (shared difficulty, shared habits), on the logit scale.
 SHARED_SD = 0.5

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.inference.rows import sums
-from twoheads.kernels.scores import bin_codes, equal_mass_boundaries
+from twoheads.kernels.inference.grouped_rows import sums
+from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
 from twoheads.kernels.simplex import FLOOR
 
 #: How far outcomes are drawn along the way from the forecast to its best temperature, then on to the frequencies.

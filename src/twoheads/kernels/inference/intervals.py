@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.prediction_powered import Means
-from twoheads.kernels.inference.rows import (
+from twoheads.kernels.inference.grouped_rows import (
     Rows,
     clusters_per_group,
     group_means,
@@ -15,6 +14,7 @@ from twoheads.kernels.inference.rows import (
     mean_variances,
     ratio,
 )
+from twoheads.kernels.inference.prediction_powered import Means
 
 
 def jeffreys_interval(right: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:

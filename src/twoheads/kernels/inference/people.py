@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import logit
 
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.grouped_rows import Rows, group_means, group_sums, kish_count, ratio
 from twoheads.kernels.inference.prediction_powered import Moments, pooled, unit_moments
-from twoheads.kernels.inference.rows import Rows, group_means, group_sums, kish_count, ratio
 from twoheads.kernels.inference.shrinkage import Shares, crowd_design_effect, shrunk_shares
 
 #: As many answers' worth of the average over people goes into each person's lambda.

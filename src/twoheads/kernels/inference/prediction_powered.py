@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.rows import (
+from twoheads.kernels.inference.grouped_rows import (
     Rows,
     cluster_count,
     clusters_per_group,
