@@ -6,7 +6,7 @@ from twoheads.observations.checks import as_weight
 from twoheads.observations.convert import as_model, as_observations
 from twoheads.observations.model_checks import OBSERVATIONS_TERMS, SUM_TOLERANCE, ModelTerms
 from twoheads.observations.observations import Observations
-from twoheads.observations.targets import as_targets, as_truth, labelled_items
+from twoheads.observations.targets import as_targets, as_truth, labelled_items, matched_rows
 
 __all__ = [
     "OBSERVATIONS_TERMS",
@@ -19,4 +19,5 @@ __all__ = [
     "as_truth",
     "as_weight",
     "labelled_items",
+    "matched_rows",
 ]

@@ -21,6 +21,40 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2
 
 
+def in_row_order(X: Any, values: Any, argument: str) -> Any:
+    """Values in the order of the rows of ``X``, matched by index where both have one, as pandas does; else as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"human": [1, 0]}, index=["a", "b"])
+    >>> in_row_order(X, pd.Series([0, 1], index=["b", "a"]), "y").tolist()
+    [1, 0]
+    """
+    rows, own = _index(X), _index(values)
+    if rows is None or own is None or len(rows) != len(own) or own.equals(rows):
+        return values
+    position = own.get_indexer(rows) if own.is_unique and rows.is_unique else np.full(1, -1)
+    if (position >= 0).all():
+        return values.iloc[position]
+    raise InvalidObservations(
+        f"{argument} must have the index of X, in any order; {_difference(rows, own)}. "
+        f"Give {argument} the index of X, or {argument}.to_numpy() if its rows are in the order of those of X."
+    )
+
+
+def _index(values: Any) -> Any:
+    """The index of a pandas object; None for anything else."""
+    return values.index if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "iloc") else None
+
+
+def _difference(rows: Any, own: Any) -> str:
+    lacking = rows[~rows.isin(own)]
+    if len(lacking):
+        return f"it has no entry for {lacking[0]!r} ({len(lacking)} of {len(rows)} rows of X have none)"
+    return "both are in different orders, and labels of the index are repeated"
+
+
 class Frame:
     """Named columns of a data frame, read as NumPy arrays on demand.
 

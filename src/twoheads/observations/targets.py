@@ -14,10 +14,53 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.simplex import class_major
 from twoheads.observations.checks import same_length
 from twoheads.observations.columns import class_columns, same_classes
-from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
-from twoheads.observations.labels import encode_labels, label_text
+from twoheads.observations.frames import Frame, as_column, as_numbers, in_row_order, is_frame
+from twoheads.observations.labels import encode_labels, is_missing, label_text
 from twoheads.observations.model_checks import check_model
 from twoheads.observations.observations import Observations
+
+
+def matched_rows(X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any, Any]:
+    """The truth and the weights of the rows of ``X``.
+
+    Where ``X`` is a pandas frame and they are series, they are matched by index. A column ``truth`` of a data frame is
+    its truth; ``y`` beside it must be the same.
+    """
+    if not is_frame(X):
+        return y, sample_weight
+    y, weight = in_row_order(X, y, "y"), in_row_order(X, sample_weight, "sample_weight")
+    frame = Frame(X)
+    if "truth" not in frame.columns:
+        return y, weight
+    own = frame.column("truth")
+    if y is not None:
+        _need_same(as_column(y), own)
+    return own, weight
+
+
+def _need_same(y: NDArray[Any], own: NDArray[Any]) -> None:
+    """Refuse a truth that is not the one that the frame itself holds."""
+    if y.shape != own.shape:
+        off, row = len(own), 0
+    else:
+        differs = [_key(one) != _key(other) for one, other in zip(y.tolist(), own.tolist(), strict=True)]
+        off, row = sum(differs), differs.index(True) if any(differs) else 0
+    if off:
+        raise InvalidObservations(
+            Problem(
+                "y",
+                "must be the column truth of X where X has one",
+                row,
+                f"differs: X has {own[row]!r}",
+                off,
+                len(own),
+                "Drop that column of X, or leave y out.",
+            )
+        )
+
+
+def _key(value: Any) -> str | None:
+    return None if is_missing(value) or label_text(value) == "-1" else label_text(value)
 
 
 def as_truth(y: Any, observations: Observations) -> Codes:

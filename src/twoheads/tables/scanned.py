@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidParameter
-from twoheads.observations import Observations
+from twoheads.observations import Observations, matched_rows
 
 
 class ScannedTable(ABC):
@@ -51,6 +51,12 @@ class ScannedTable(ABC):
         span: tuple[int, int] | None = None,
     ) -> Iterator[tuple[Observations, NDArray[Any] | None]]:
         """The table in blocks of consecutive items, as `read` returns it."""
+
+
+def read_labelled(X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """``X, y, sample_weight`` of a fit: of a scanned table as read from it, of a data frame matched to its rows."""
+    X, y = read_if_scanned(X, y)
+    return X, *matched_rows(X, y, sample_weight)
 
 
 def read_if_scanned(X: Any, y: Any = None, *, truth: bool = True) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
-from twoheads.observations import as_observations, as_truth, as_weight
+from twoheads.observations import as_observations, as_truth, as_weight, matched_rows
 from twoheads.tables.scanned import ScannedTable
 
 
@@ -55,6 +55,7 @@ def open_items(
         if not fits_in_memory(X, max_numbers=max_numbers):
             return spill_to_disk(X)
         X, y = X.read()
+    y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, observations)
     number: Codes = np.arange(len(observations), dtype=np.int32)
