@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from twoheads.errors import InvalidObservations
 from twoheads.tables.duckdb import pa
@@ -123,13 +123,11 @@ def open_bytes(path: Path) -> BinaryIO:
     """The bytes of a file, without its compression."""
     compression = compression_of(path.name)
     try:
-        # Not by Arrow, which does not notice that a gzip file is cut off.
-        file: Any = (
-            gzip.GzipFile(path) if compression == "gzip" else pa.input_stream(str(path), compression=compression)
-        )
+        if compression == "gzip":  # not by Arrow, which does not notice that a gzip file is cut off
+            return cast("BinaryIO", gzip.GzipFile(path))
+        return cast("BinaryIO", pa.input_stream(str(path), compression=compression))
     except OSError as error:
         raise unreadable(str(path), error) from None
-    return file  # type: ignore[no-any-return]
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
