@@ -105,7 +105,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float]) -> FitStat
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
     assert state.labelled is not None
     fold_counts, blocks = None, state.labelled_blocks
-    if not state.single_annotator:
+    if not state.single:
         n_classes, correlation = state.schema.n_classes, state.correlation
         fold_counts = crowd_counts_by_fold(blocks, n_classes=n_classes, correlation=correlation)
     weight = state.labelled.mean_weight()

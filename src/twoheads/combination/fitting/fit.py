@@ -66,7 +66,7 @@ def _plan(state: FitState) -> tuple[Stage, ...]:
         has_labels=statistics.n_labelled > 0,
         has_unlabelled=statistics.n_unlabelled > 0 and state.parts.unlabelled_weight > 0,
         has_dependence=state.dependence is not None,
-        mean_overlap=state.annotations.mean_overlap_at_least_two,
+        mean_overlap=statistics.mean_overlap_at_least_two,
         has_model=state.schema.has_model,
     )
 
@@ -91,6 +91,7 @@ def _initial_state(
         items=fitted_on,
         statistics=opened.statistics,
         sampled=isinstance(opened.items, SampledItems),
+        single=opened.items.schema.n_annotators == 1 and not opened.statistics.has_overlap,
         confusion=parts.confusion,
         calibrator=calibrator,
         dependence=parts.dependence,
@@ -162,7 +163,7 @@ def _fit_counts(state: FitState) -> FitState:
     """Fit the parts to the labelled items' statistics, or to the items where these are not sufficient."""
     statistics, n_classes = state.statistics, state.schema.n_classes
     overlap = statistics.overlap if state.confusion.uses_overlap else None
-    crowd_counts = None if state.single_annotator else statistics.crowd_counts
+    crowd_counts = None if state.single else statistics.crowd_counts
     confusion = copy(state.confusion).fit_counts(statistics.counts, overlap, crowd_counts=crowd_counts)
     response = state.response
     if response is not None:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
 from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
+from twoheads.combination.items.protocol import Schema
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
@@ -62,4 +63,4 @@ def open_items(
     if models is not None:
         observations = observations.with_models(models)
     weight = as_weight(sample_weight, len(observations))
-    return InMemoryItems(observations, truth, weight, number, max_numbers=max_numbers)
+    return InMemoryItems(Schema.of(observations), observations, truth, weight, number, max_numbers=max_numbers)
