@@ -19,7 +19,6 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations.checks import as_class_codes, as_confidence, check_columns, same_length
 from twoheads.observations.columns import (
     annotator_columns,
-    classes_of_frame,
     confidence_columns,
     model_columns,
     named_classes,
@@ -28,6 +27,7 @@ from twoheads.observations.columns import (
 )
 from twoheads.observations.frames import Frame, as_column, as_numbers
 from twoheads.observations.labels import (
+    classes_of_frame,
     encode_labels,
     is_missing,
     label_text,
@@ -123,6 +123,7 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
     frame = Frame(X)
     models = model_columns(frame.columns, frame.argument)
     annotators = annotator_columns(frame.columns, frame.argument)
+    sure_columns = confidence_columns(frame.columns, annotators)
     if need_human:
         need_annotators(annotators, frame.columns, frame.argument)
     names = list(next(iter(models.values())))
@@ -141,13 +142,12 @@ def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, nee
         "items": frame.column("item") if "item" in frame.columns else None,
         "columns": (*annotators.values(), *(column for columns in by_model for column in columns)),
         "models": tuple(models),
-        **wide_answers(codes, masks, _confidences(frame, annotators), len(named), len(frame)),
+        **wide_answers(codes, masks, _confidences(frame, annotators, sure_columns), len(named), len(frame)),
     }
 
 
-def _confidences(frame: Frame, annotators: dict[str, str]) -> list[Floats | None]:
+def _confidences(frame: Frame, annotators: dict[str, str], columns: dict[str, str]) -> list[Floats | None]:
     """Each annotator's confidences, or None without a column of them."""
-    columns = confidence_columns(frame.columns, annotators)
     found = {name: as_confidence(frame.column(column), f"column {column!r}") for name, column in columns.items()}
     return [found.get(name) for name in annotators]
 

@@ -19,7 +19,6 @@ from twoheads.observations.labels import (
     is_missing,
     label_text,
     ordered_classes,
-    read_as_codes,
     sorted_names,
 )
 from twoheads.text import listed
@@ -83,11 +82,13 @@ def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]
             f"{where} must name each model once; 'model' is also the name for the columns p_<class>. "
             "Rename one of them."
         )
-    return {model: models[model] for model in sorted_names(models)}
+    return {model: models[model] for model in sorted_names(models)} if models else {}
 
 
 def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, dict[str, str]]:
     """``models``, if every model has a column for each class."""
+    if len(models) == 1:
+        return models
     every = sorted_names({name for classes in models.values() for name in classes})
     lacking = [(model, name) for model, classes in models.items() for name in every if name not in classes]
     if lacking:
@@ -104,7 +105,7 @@ def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, d
 def annotator_columns(columns: Sequence[str], where: str) -> dict[str, str]:
     """The column of each annotator's answers by name: ``human`` first, then each ``human_<name>`` in order."""
     named = matching(columns, HUMAN)
-    found = {name: named[name] for name in sorted_names(named)}
+    found = {name: named[name] for name in sorted_names(named)} if named else {}
     if "human" not in columns:
         return found
     if "human" in found:
@@ -150,24 +151,6 @@ def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str
             "Rename the columns, or fit again with these classes."
         )
     return classes
-
-
-def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
-    """The classes, in the type of the truth, else of the answers."""
-    if truth is not None and truth.ndim == 1:
-        check_no_codes(ordered_classes(names, *answers), truth)
-    return ordered_classes(names, truth, *answers)
-
-
-def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
-    """Refuse whole numbers as truth if they may be names of text classes or their codes."""
-    unclear = read_as_codes(classes, truth)
-    if unclear is not None:
-        number, other = unclear
-        raise InvalidObservations(
-            f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class {number!r} "
-            f"or, as a code in the order of the classes, {other!r}. Give both as text, or both as numbers."
-        )
 
 
 def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArray[Any]:

@@ -12,9 +12,9 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations.builders import read_frame
 from twoheads.observations.checks import as_class_codes, as_matrix, need_items
-from twoheads.observations.columns import array_classes, check_no_codes
+from twoheads.observations.columns import array_classes
 from twoheads.observations.frames import as_column, is_frame
-from twoheads.observations.labels import label_text, ordered_classes
+from twoheads.observations.labels import check_no_codes, label_text, ordered_classes
 from twoheads.observations.model_checks import CALL_TERMS, ModelTerms
 from twoheads.observations.observations import Observations
 

@@ -96,19 +96,32 @@ def same_texts(classes: NDArray[Any], others: NDArray[Any]) -> bool:
     return [label_text(name) for name in classes.tolist()] == [label_text(name) for name in others.tolist()]
 
 
-def read_as_codes(classes: NDArray[Any], labels: NDArray[Any]) -> tuple[str, str] | None:
-    """A whole number among ``labels`` that names one text class and is the code of another, or None.
+def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes, in the type of the truth, else of the answers."""
+    if truth is not None and truth.ndim == 1:
+        check_no_codes(ordered_classes(names, *answers), truth)
+    return ordered_classes(names, truth, *answers)
+
+
+def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
+    """Refuse whole numbers as truth if they may be names of text classes or their codes.
 
     scikit-learn turns labels of text into codes before it fits (`cross_val_predict`). Where classes are texts of
-    numbers, such as "0" to "11", the code 2 means "10": the number alone does not show which is meant.
+    numbers, such as "0" to "11", the code 2 is that of "10": the number alone does not show which is meant.
     """
-    if classes.dtype.kind != "U" or _kind(labels) != "i":
-        return None
+    if classes.dtype.kind != "U" or _kind(truth) != "i":
+        return
     names = classes.tolist()
-    numbers = [int(value) for value in distinct(labels, "y") if not is_missing(value) and value >= 0]
+    numbers = [int(value) for value in distinct(truth, "y") if not is_missing(value) and value >= 0]
     if not numbers or max(numbers) >= len(names) or not {str(number) for number in numbers} <= set(names):
-        return None
-    return next(((str(number), names[number]) for number in numbers if names[number] != str(number)), None)
+        return
+    for number in numbers:
+        if names[number] != str(number):
+            raise InvalidObservations(
+                f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class "
+                f"{str(number)!r} or, as a code in the order of the classes, {names[number]!r}. "
+                "Give both as text, or both as numbers."
+            )
 
 
 def _typed(names: list[str], labels: Iterable[NDArray[Any] | None]) -> NDArray[Any]:

@@ -205,7 +205,7 @@ class Observations:
         return observations
 
     def __len__(self) -> int:
-        return len(self.answers)
+        return len(self.items)
 
     @property
     def shape(self) -> tuple[int, int]:

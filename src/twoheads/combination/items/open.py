@@ -59,8 +59,9 @@ def open_items(
     y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, observations)
-    number: Codes = np.arange(len(observations), dtype=np.int32)
+    n_items = len(observations)
+    number: Codes = np.arange(n_items, dtype=np.int32)
     if models is not None:
         observations = observations.with_models(models)
-    weight = as_weight(sample_weight, len(observations))
+    weight = as_weight(sample_weight, n_items)
     return InMemoryItems(Schema.of(observations), observations, truth, weight, number, max_numbers=max_numbers)
