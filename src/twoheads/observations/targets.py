@@ -26,7 +26,7 @@ def matched_rows(X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any,
     Where ``X`` is a pandas frame and they are series, they are matched by index. A column ``truth`` of a data frame is
     its truth; ``y`` beside it must be the same.
     """
-    if not is_frame(X):
+    if isinstance(X, Observations) or not is_frame(X):
         return y, sample_weight
     y, weight = in_row_order(X, y, "y"), in_row_order(X, sample_weight, "sample_weight")
     frame = Frame(X)
