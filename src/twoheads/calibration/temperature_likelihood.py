@@ -38,9 +38,15 @@ def log_likelihood_at_nodes(blocks: Sequence[Block], n_classes: int, prior: tupl
     prior  mean and standard deviation (possibly infinite) of log T, for where the mode is
     """
     n_items, size = count_items(blocks), max(_FEWEST, _SAMPLE // n_classes)
-    few = _sample(blocks, size) if n_items > 2 * size else blocks
-    values = np.asarray(n_items / count_items(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
-    return values if few is blocks else with_derivatives(values, *_newton(blocks, between_nodes(values), prior))
+    if n_items <= 2 * size:
+        return _sum_at_nodes(blocks)
+    few = _sample(blocks, size)
+    values = n_items / count_items(few) * _sum_at_nodes(few)
+    return with_derivatives(values, *_newton(blocks, between_nodes(values), prior))
+
+
+def _sum_at_nodes(blocks: Sequence[Block]) -> Floats:
+    return np.asarray(sum_blocks(lambda block: (node_values(block),), blocks)[0])
 
 
 def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float]) -> tuple[float, float, float]:

@@ -31,6 +31,7 @@ class FitState:
     em_blocks    blocks of all items, once EM is started
     sampled      whether the items are a sample of earlier ones
     single       whether there is one annotator, with one answer per item
+    mean_overlap whether answered items have two answers or more on average
     correlation  of answers on one item, as the crowd's counts were made with
     agreement    density of the model's log temperature from unlabelled items
     """
@@ -41,6 +42,7 @@ class FitState:
     statistics: SufficientStatistics
     sampled: bool
     single: bool
+    mean_overlap: bool
     confusion: Confusion
     calibrator: Calibrator
     dependence: Dependence | None
