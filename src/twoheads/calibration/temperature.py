@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
-from twoheads.engines.blocks import sum_blocks
+from twoheads.engines.blocks import count_items, sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -90,7 +90,7 @@ class TemperatureScaling(Calibrator):
         """Learn from blocks: the log-likelihood at fixed temperatures is a sufficient statistic."""
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
-        values = log_likelihood_at_nodes(blocks, n_classes, self._prior())
+        values = log_likelihood_at_nodes(blocks, count_items(blocks), n_classes, self._prior())
         return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
     def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:

@@ -89,8 +89,8 @@ class CombinationRule:
         log_likelihood  (n_classes, n_items) of the answers
         """
         assert block.answers is not None
-        no_answer, no_model = block.single_source_items(has_model=self.has_model)
         log_proba = self.model_log_proba(block)
+        no_answer, no_model = block.single_source_items(has_model=self.has_model)
         probas = [each.proba(log_proba, log_likelihood, block.answers) for each in dependences]
         if len(no_answer):
             calibrated = self.calibrator.calibrate(block.log_proba[:, no_answer])
@@ -106,7 +106,8 @@ class CombinationRule:
     def model_log_proba(self, block: Block) -> Floats:
         """The model's log-probabilities as the correction for dependence takes them, (n_classes, n_items)."""
         block = self.pooled(block)
-        return self.with_class_prior(block, self.calibrator.dependence_input(block.log_proba))
+        log_proba = self.calibrator.dependence_input(block.log_proba)
+        return log_proba if block.no_model is None else self.with_class_prior(block, log_proba)
 
     @cached_property
     def final_calibrator(self) -> Calibrator:

@@ -68,7 +68,7 @@ def dependence_from_prior(state: FitState) -> FitState:
 
 def fit_dependence(state: FitState) -> FitState:
     """Fit the dependence to the labelled items, with the calibrator's prior of the temperature."""
-    return _fit(state, state.calibrator.log_temperature_prior())
+    return _fit(state)
 
 
 def fit_dependence_after_em(state: FitState) -> FitState:
@@ -76,14 +76,16 @@ def fit_dependence_after_em(state: FitState) -> FitState:
     return _fit(state, (state.calibrator.log_temperature_after_em(), AFTER_EM_SD))
 
 
-def _fit(state: FitState, log_temperature_prior: tuple[float, float]) -> FitState:
+def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = None) -> FitState:
     assert state.dependence is not None
     assert state.labelled is not None
+    fold_counts = _fold_counts(state)
+    prior = log_temperature_prior or state.calibrator.log_temperature_prior()
     labelled, n_classes, rule = state.labelled, state.schema.n_classes, state.rule
     is_large, weight = len(labelled) > MODE_LABELS, labelled.mean_weight()
     blocks, few, whole = state.labelled_blocks, state.labelled_blocks, None
     out_of_fold = out_of_fold_likelihood(
-        state.confusion, state.response, blocks, weight=weight, fold_counts=_fold_counts(state)
+        state.confusion, state.response, blocks, weight=weight, fold_counts=fold_counts
     )
     if is_large:
         few = labelled.subsample(sample_limit(n_classes), min_items=MIN_ITEMS)
@@ -94,7 +96,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float]) -> FitStat
         list(map_blocks(partial(_evidence, rule, out_of_fold), few)),
         whole,
         n=float(with_model if rule.has_model else with_model + without_model),
-        log_temperature_prior=log_temperature_prior,
+        log_temperature_prior=prior,
         n_classes=n_classes,
         agreement=state.agreement,
     )
