@@ -43,7 +43,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import temperature_sums
 from twoheads.observations import as_observations
 from twoheads.storage.artifact import register
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.tables.scanned import read_labelled
 
 METHODS = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IMax")
 
@@ -210,7 +210,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """At least 50 iterations, until the expected log-likelihood changes by less than one in a million."""
-        X, y = read_if_scanned(X, y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         items = open_items(observations, model_scale=self.model_scale)
         self._need_model_count(items.schema)
