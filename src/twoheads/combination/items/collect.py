@@ -115,8 +115,9 @@ class _BlockSums:
         labels = np.bincount(block.true_label, block.weight, n_classes).astype(np.float64)
         counts = hard_counts(block.answers, block.true_label, block.weight, n_annotators * n_classes, n_classes)
         counts = counts.reshape(n_annotators, -1, n_classes)
-        crowd = counts.sum(axis=0)
-        if block.answers.start is not None and settings.correlation:
+        if block.answers.start is None or not settings.correlation:
+            crowd = counts.sum(axis=0)
+        else:
             crowd = crowd_counts(block, n_classes=n_classes, correlation=settings.correlation)
         asked = block.has_answer().astype(np.float64)
         with_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
