@@ -221,7 +221,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
             )
         confusion, calibrator, path = _released_em(observations.block(slice(0, len(observations))))
         settings = StatisticsSettings(0.0, overlap=False, response=None, search_prior=calibrator.search_prior())
-        statistics = collect_statistics(items, items.blocks(), settings).without_sample()
+        statistics = collect_statistics(items.schema, (0, len(items)), items.blocks(), None, settings).without_sample()
         prevalence = np.full(items.schema.n_classes, 1.0 / items.schema.n_classes)
         rule = CombinationRule(confusion, calibrator, has_model=items.schema.has_model)
         return self.adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))

@@ -46,6 +46,10 @@ class Evidence:
             more = np.maximum(block.answers.per_item() - 1, 0)
         return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more)
 
+    def total_weight(self) -> float:
+        """The sum of the items' weights."""
+        return float(len(self.true_label) if self.weight is None else self.weight.sum())
+
     def discounted(self, correlation: float) -> tuple[Floats, Floats, Codes, Floats | None]:
         """Arguments of the kernels, the log-likelihood divided by the design effect."""
         log_likelihood = self.log_likelihood
@@ -81,11 +85,10 @@ class StreamedEvidence:
 
     blocks: Sequence[Block]
     out_of_fold: OutOfFoldLikelihood
-    correlation: float
 
-    def sums(self, *at: Any) -> Any:
-        """`dependence_sums` over all items, at the parameters given."""
-        out_of_fold, correlation = self.out_of_fold, self.correlation
+    def sums(self, correlation: float, *at: Any) -> Any:
+        """`dependence_sums` over all items, at the correlation and the parameters given."""
+        out_of_fold = self.out_of_fold
 
         def kernel(block: Block) -> Any:
             return dependence_sums(*Evidence.of(block, out_of_fold).discounted(correlation), *at)

@@ -26,13 +26,14 @@ from twoheads.kernels.blocks import Block
 class FitState:
     """The items, their statistics, and the parts as far as they are fitted.
 
-    items        with one model in place of several
-    labelled     the labelled items among them, and their blocks while a stage needs them; None without labels
-    em_blocks    blocks of all items, once EM is started
-    sampled      whether the items are a sample of earlier ones
-    single       whether there is one annotator, with one answer per item
-    correlation  of answers on one item, as the crowd's counts were made with
-    agreement    density of the model's log temperature from unlabelled items
+    items         with one model in place of several
+    labelled      the labelled items among them, and their blocks while a stage needs them; None without labels
+    em_blocks     blocks of all items, once EM is started
+    sampled       whether the items are a sample of earlier ones
+    single        whether there is one annotator, with one answer per item
+    mean_overlap  whether answered items have two answers or more on average
+    correlation   of answers on one item, as the crowd's counts were made with
+    agreement     density of the model's log temperature from unlabelled items
     """
 
     parts: Parts
@@ -41,6 +42,7 @@ class FitState:
     statistics: SufficientStatistics
     sampled: bool
     single: bool
+    mean_overlap: bool
     confusion: Confusion
     calibrator: Calibrator
     dependence: Dependence | None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
-from twoheads.combination.items.protocol import CountableItems
+from twoheads.combination.items.protocol import Items, Schema
 from twoheads.combination.statistics.folds import crowd_counts, weighted_target
 from twoheads.combination.statistics.reservoir import ItemSample, SampleSum, key_bound, sample_block, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -40,11 +40,15 @@ class StatisticsSettings:
 
 
 def collect_statistics(
-    items: CountableItems, blocks: Sequence[Block], settings: StatisticsSettings
+    schema: Schema, sizes: tuple[int, int], blocks: Sequence[Block], known: Items | None, settings: StatisticsSettings
 ) -> SufficientStatistics:
-    """The statistics of items, whose blocks these are."""
-    schema, n_labelled = items.schema, items.n_labelled
-    n_unlabelled, limit = len(items) - n_labelled, sample_size(schema.n_classes)
+    """The statistics of items.
+
+    sizes   number of labelled and of unlabelled items
+    blocks  of all items
+    known   the labelled items; None where there are none
+    """
+    (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
     bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
     sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit)
@@ -52,9 +56,9 @@ def collect_statistics(
     if _is_short(labelled, n_labelled, limit) or _is_short(unlabelled, n_unlabelled, limit):
         counts, labelled, unlabelled = sums.total(blocks, (np.inf, np.inf))
     values = np.zeros(N_NODES)
-    if n_labelled:
-        known = items.labelled().blocks() if n_unlabelled else blocks
-        values = log_likelihood_at_nodes(known, schema.n_classes, settings.search_prior)
+    if known is not None:
+        known_blocks = known.blocks() if n_unlabelled else blocks
+        values = log_likelihood_at_nodes(known_blocks, n_labelled, schema.n_classes, settings.search_prior)
     return SufficientStatistics(
         annotators=schema.annotators,
         has_model=schema.has_model,
@@ -91,9 +95,9 @@ class _BlockSums:
 
         def kernel(block: Block) -> tuple[Any, ...]:
             assert block.answers is not None
-            annotations = annotation_counts(block.answers, block.weight, self.n_annotators, self.n_classes)
             labelled, rest = _by_truth(block)
             counts = (0.0,) * 6 if labelled is None else self.counts(labelled)
+            annotations = annotation_counts(block.answers, block.weight, self.n_annotators, self.n_classes)
             samples = (
                 sample_block(part, self.limit, bound) for part, bound in zip((labelled, rest), bounds, strict=True)
             )
@@ -111,8 +115,9 @@ class _BlockSums:
         labels = np.bincount(block.true_label, block.weight, n_classes).astype(np.float64)
         counts = hard_counts(block.answers, block.true_label, block.weight, n_annotators * n_classes, n_classes)
         counts = counts.reshape(n_annotators, -1, n_classes)
-        crowd = counts.sum(axis=0)
-        if block.answers.start is not None and settings.correlation:
+        if block.answers.start is None or not settings.correlation:
+            crowd = counts.sum(axis=0)
+        else:
             crowd = crowd_counts(block, n_classes=n_classes, correlation=settings.correlation)
         asked = block.has_answer().astype(np.float64)
         with_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.items.protocol import BlockFunction, Schema, composed
 from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -101,4 +101,5 @@ class InMemoryItems:
 
     def _block(self, rows: slice) -> Block:
         block = self.observations.block(rows, true_label=self.truth, weight=self.weight)
-        return applied(self.function, replace(block, number=self.number[rows]))
+        block = replace(block, number=self.number[rows])
+        return block if self.function is None else self.function(block)

@@ -59,7 +59,7 @@ def open_items(
     y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, observations)
-    n_items = len(observations)
+    n_items = len(truth)
     number: Codes = np.arange(n_items, dtype=np.int32)
     if models is not None:
         observations = observations.with_models(models)
