@@ -26,7 +26,7 @@ from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
-#: Log-density of the model's log temperature from unlabelled items, at each of the values given.
+#: Log-density of the model's log temperature from unlabelled items, at each value of an array.
 Agreement = Callable[[Floats], Floats]
 
 #: With fewer labels than this, the correlation of answers on one item is that of its prior.
@@ -41,7 +41,7 @@ class Dependence(BaseEstimator):
               L_k = \frac{\sum_a \log \varphi_{ak}}{1 + (n - 1)\,r}
 
     The plain product (:math:`\rho = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
-    items; :math:`e^{-\rho}` corrects for that, and c for a bias towards some classes that both share. The three are
+    items; :math:`e^{-\rho}` corrects for that, and c for a bias of both towards certain classes. The three are
     averaged over a grid around their posterior mode; from 20,000 labels on, the mode alone is used. The n answers a on
     one item have the correlation r given the true class (Kish's design effect); it is set to its posterior mode.
 
@@ -57,9 +57,9 @@ class Dependence(BaseEstimator):
     Attributes
     ----------
     log_temperature_, log_dependence_, weight_ : ndarray of shape (n_nodes,)
-        Values of tau and rho, and how likely each pair is.
+        Values of tau and rho, and the posterior probability of each pair.
     bias_, bias_of_ : ndarray of shape (n_biases, n_classes), (n_nodes,)
-        Values of c, and which of them each node has.
+        Values of c, and the index of the value at each node.
     correlation_ : float
         The correlation r of several answers on one item.
     """
@@ -93,7 +93,7 @@ class Dependence(BaseEstimator):
         n_classes: int,
         agreement: Agreement | None = None,
     ) -> Self:
-        """Fit without any label: the prior, and what unlabelled items add to it; arguments as in `fit`."""
+        """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
         nothing = Block(np.empty((n_classes, 0)), true_label=np.empty(0, dtype=np.intp))
         return self.fit(
             [nothing],
@@ -150,7 +150,7 @@ class Dependence(BaseEstimator):
         return self._set(fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement))
 
     def _correlation(self, labelled: Sequence[Evidence], n: float, prior: DependencePrior, n_classes: int) -> float:
-        """The mode of r, with (tau, rho) at theirs; that of its prior where labels are few or answers single."""
+        """The mode of r, with (tau, rho) at theirs; the prior's where labels are few or no item has several answers."""
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
             return self.prior_correlation
         start = prior.log_temperature_mean, prior.log_dependence_mean
@@ -209,7 +209,7 @@ class Dependence(BaseEstimator):
                 raise InvalidParameter(f"{name} must be positive; it is {getattr(self, name)!r}.")
         if len(self.bias_sd) != len(self.bias_weight) or not self.bias_sd or self.bias_sd[0] != 0:
             raise InvalidParameter(
-                "bias_sd and bias_weight must be of one length, and bias_sd must begin with 0 (no bias); they are "
+                "bias_sd and bias_weight must have the same length, and bias_sd must begin with 0 (no bias); they are "
                 f"{self.bias_sd!r} and {self.bias_weight!r}."
             )
 

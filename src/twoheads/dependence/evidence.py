@@ -1,4 +1,4 @@
-"""What the dependence stage learns from: the model's and the answers' side of labelled items."""
+"""Input of the dependence stage: the model's log-probabilities and the answers' log-likelihoods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OutOfFoldLikelihood = Callable[[Block], Floats]
 
 @dataclass(frozen=True)
 class Evidence:
-    """A block as the kernels take it.
+    """A block as input of the kernels.
 
     log_proba       (n_classes, n_items) log m
     log_likelihood  (n_classes, n_items) of the answers, out of fold
@@ -76,14 +76,14 @@ class KeptEvidence:
 
 @dataclass(frozen=True)
 class StreamedEvidence:
-    """The same with nothing kept between passes, for tables too large for it."""
+    """The same with nothing kept between passes, for tables too large to keep."""
 
     blocks: Sequence[Block]
     out_of_fold: OutOfFoldLikelihood
     correlation: float
 
     def sums(self, *at: Any) -> Any:
-        """`dependence_sums` over all items, at the parameters given."""
+        """`dependence_sums` over all items, at the parameters ``at``."""
         out_of_fold, correlation = self.out_of_fold, self.correlation
 
         def kernel(block: Block) -> Any:
