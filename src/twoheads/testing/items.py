@@ -108,8 +108,8 @@ def check_counts_are_those_of_the_blocks(items: CountableItems) -> None:
     np.testing.assert_allclose(items.class_weights(), per_class)
     counts, per_item = items.annotation_counts(), block.answers.per_item()
     np.testing.assert_allclose(counts.items, weight_of(block)[per_item > 0].sum())
-    np.testing.assert_allclose(counts.given.sum(), weight_of(block) @ per_item)
-    assert (counts.shared <= counts.given + 1e-9).all()
+    np.testing.assert_allclose(counts.answers.sum(), weight_of(block) @ per_item)
+    assert (counts.shared <= counts.answers + 1e-9).all()
     assert (counts.agreed <= counts.shared + 1e-9).all()
 
 

@@ -23,7 +23,7 @@ from twoheads.kernels.confusion.hierarchical import model_overlap
 
 @dataclass(frozen=True)
 class StatisticsSettings:
-    """What the parts of a team need.
+    """Statistics that the parts of a team need.
 
     correlation   of answers on one item, for the crowd's counts
     overlap       whether the confusion estimate uses which classes the model confuses
@@ -40,7 +40,7 @@ class StatisticsSettings:
 def collect_statistics(
     items: CountableItems, blocks: Sequence[Block], settings: StatisticsSettings
 ) -> SufficientStatistics:
-    """The statistics of items, whose blocks these are."""
+    """The statistics of items, from their blocks."""
     schema, n_labelled = items.schema, items.n_labelled
     n_unlabelled, limit = len(items) - n_labelled, sample_size(schema.n_classes)
     sums = _BlockSums(settings, schema.n_annotators, schema.n_classes)

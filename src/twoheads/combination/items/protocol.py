@@ -1,4 +1,4 @@
-"""What a fit asks of the items it is given. `twoheads.testing.check_items` tests an implementation."""
+"""The protocol of the items that a fit learns from. `twoheads.testing.check_items` tests an implementation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 
-#: A step that is applied to each block before a fit sees it, such as pooling several models.
+#: A step that is applied to each block before a fit uses it, such as pooling several models.
 BlockFunction = Callable[[Block], Block]
 
 
@@ -95,7 +95,7 @@ class Items(Protocol):
 
 
 class CountableItems(Items, Protocol):
-    """Items that are all at hand, in memory or in chunks: their statistics can be collected."""
+    """Items that are all available, in memory or in chunks, so that their statistics can be collected."""
 
     @property
     def n_labelled(self) -> int:
@@ -108,7 +108,7 @@ class CountableItems(Items, Protocol):
         """Weight of the labelled items of each class, (n_classes,)."""
 
     def confidences(self) -> Floats | None:
-        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        """All confidences; None if there are none and nobody answered "unsure"."""
 
 
 def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:

@@ -14,14 +14,14 @@ from twoheads.kernels.confusion.annotators import agreements
 class AnnotationCounts(NamedTuple):
     """Counts of answers, as sums over items.
 
-    items   number of items with an answer
-    given   (n_annotators,) number of answers of each
-    shared  (n_annotators,) those on items that others answered too
-    agreed  (n_annotators,) sum over these of the share of the other answers that are the same
+    items    number of items with an answer
+    answers  (n_annotators,) number of answers of each
+    shared   (n_annotators,) those on items that others answered too
+    agreed   (n_annotators,) sum over these of the share of the other answers that are the same
     """
 
     items: float
-    given: Floats
+    answers: Floats
     shared: Floats
     agreed: Floats
 
@@ -32,8 +32,8 @@ class AnnotationCounts(NamedTuple):
 
     @property
     def mean_overlap_at_least_two(self) -> bool:
-        """Whether answered items have two answers or more on average: annotators can then be judged by each other."""
-        return bool(self.has_overlap and self.given.sum() >= 2 * self.items)
+        """Whether answered items have two answers or more on average: annotators can then be compared."""
+        return bool(self.has_overlap and self.answers.sum() >= 2 * self.items)
 
 
 def count_annotations(
