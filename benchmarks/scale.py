@@ -21,7 +21,7 @@ from twoheads.calibration import temperature
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.calibration.tempering import temperature_sums
-from twoheads.kernels.dependence.likelihood import dependence_sums
+from twoheads.kernels.dependence.mode import dependence_sums
 from twoheads.kernels.posterior import joint_log_proba, responsibilities
 from twoheads.kernels.simplex import log_simplex, normalise_exp
 

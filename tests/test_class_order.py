@@ -110,7 +110,7 @@ def test_verdicts_take_the_classes_of_the_team():
     assert rows["combined_label"].to_pylist() == y.tolist()
     with pytest.raises(InvalidObservations, match=r"classes must be sorted, as a team's classes_ are"):
         verdicts(numbers, team.predict_proba(numbers), TWELVE)
-    with pytest.raises(InvalidObservations, match=r"X must have the classes seen at fit"):
+    with pytest.raises(InvalidObservations, match=r"X must have the same classes as at fit"):
         verdicts(numbers, team.predict_proba(numbers), np.sort([f"c{name}" for name in TWELVE]))
 
 

@@ -111,8 +111,8 @@ def test_models_are_matched_by_name():
     with pytest.raises(InvalidObservations) as raised:
         team.predict(replace(seen, models=("left", "centre")))
     assert str(raised.value) == (
-        "X must hold the models seen at fit, left, right; 'centre' was not there (1 of 2 models are off). "
-        "Leave it out, or fit again with it."
+        "X must hold the models of the fit, left, right; 'centre' is new (1 of 2 models are off). Leave "
+        "it out, or fit again with it."
     )
 
 
@@ -122,7 +122,7 @@ def test_one_model_without_a_name_is_the_one():
     other = replace(seen, models=("other",))
     assert named.with_models(("model",)) is named
     assert seen.with_models(("net",)) is seen
-    with pytest.raises(InvalidObservations, match="'other' was not there"):
+    with pytest.raises(InvalidObservations, match="'other' is new"):
         other.with_models(("net",))
 
 
@@ -285,14 +285,14 @@ ROWS = np.full((2, 2), 0.5)
         (
             lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], "confidence": ["high", 3], **HALF})),
             InvalidObservations,
-            "column 'confidence' must hold numbers; row 0 has 'high' (1 of 2 rows are off). Give numbers on any scale, "
-            "blank where none was given; or rename the column if it holds something else.",
+            "column 'confidence' must hold numbers; row 0 has 'high' (1 of 2 rows are off). Give numbers on any "
+            "scale, blank where it is not known; or rename the column if it holds something else.",
         ),
         (
             lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], "confidence": [1, np.inf], **HALF})),
             InvalidObservations,
-            "column 'confidence' must hold finite numbers; row 1 has inf (1 of 2 rows are off). Give numbers on any "
-            "scale, blank where none was given; or rename the column if it holds something else.",
+            "column 'confidence' must hold finite numbers; row 1 has inf (1 of 2 rows are off). Give numbers on "
+            "any scale, blank where it is not known; or rename the column if it holds something else.",
         ),
         (
             lambda: Observations.from_arrays([0, 1], ROWS, confidence=[1]),
@@ -308,25 +308,24 @@ ROWS = np.full((2, 2), 0.5)
         (
             lambda: Observations.from_arrays([0, 1], {"m": ROWS, "n": ROWS * 3}),
             InvalidObservations,
-            "model_proba of 'n' must sum to 1 in every row; row 0 sums to 3 (2 of 2 rows are off). "
-            "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+            "model_proba of 'n' must sum to 1 in every row; row 0 sums to 3 (2 of 2 rows are off). If these are "
+            "logits, set model_scale='logit'; else divide each row by its sum.",
         ),
         (
             lambda: Observations.from_arrays([0, 1], {}),
             InvalidObservations,
-            "model_proba must give each model's rows by its name; its keys are [].",
+            "model_proba must hold each model's rows under its name; its keys are [].",
         ),
         (
             lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], **HALF}), unsure="A"),
             InvalidParameter,
-            "unsure (--unsure) must hold words for not knowing; 'A' is a class. "
-            "Give what people write who do not know.",
+            "unsure (--unsure) must hold words that mean \"don't know\"; 'A' is a class. Give the words that "
+            "people use.",
         ),
         (
             lambda: Observations.from_frame(pd.DataFrame({"human": ["a", "b"], **HALF}), unsure=["?", " "]),
             InvalidParameter,
-            "unsure (--unsure) must hold words for not knowing; a blank is none. "
-            "Give what people write who do not know.",
+            'unsure (--unsure) must hold words that mean "don\'t know"; one is blank. Give the words that people use.',
         ),
         (
             lambda: Observations.from_frame(

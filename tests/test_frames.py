@@ -62,7 +62,7 @@ def test_names_that_are_repeated():
     with pytest.raises(InvalidObservations) as caught:
         Frame(pa.table([[1], [2], [3], [4], [5]], names=["a", "b", "a", "c", "b"]), argument="model")
     assert str(caught.value) == (
-        "model must have each column once; 'a' stands 2 times (2 of 3 names are repeated). Drop or rename the copies."
+        "model must have each column once; 'a' appears 2 times (2 of 3 names are repeated). Drop or rename the copies."
     )
 
 

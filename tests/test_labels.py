@@ -157,7 +157,7 @@ def test_the_nearest_class_is_named(label, meant):
     with pytest.raises(InvalidObservations) as caught:
         encode_labels(["cat", label], NAMES, argument="y")
     assert str(caught.value) == (
-        f"y must hold classes; row 1 has {label!r} (1 of 2 rows are off), and the classes are 'cat', 'dog'. "
+        f"y must hold classes; row 1 has {label!r} (1 of 2 rows are off). The classes are 'cat', 'dog'. "
         f"Did you mean {meant!r}?"
     )
 

@@ -1,5 +1,6 @@
 """Every form of input, every check: what comes out, and the words that say what is wrong."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 import twoheads.engines.threads as engine
+from twoheads import HierarchicalConfusion
 from twoheads.engines.blocks import BLOCK_NUMBERS
-from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter, Problem, RowNames
+from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import (
     Observations,
@@ -38,8 +41,8 @@ def refused(make, words):
 def test_rows_that_do_not_sum_to_one():
     refused(
         lambda: Observations.from_arrays([0, 0, 0], [[0.5, 0.5], [0.9, 0.5], [0.5, 0.1]]),
-        "model_proba must sum to 1 in every row; row 1 sums to 1.4 (2 of 3 rows are off). "
-        "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+        "model_proba must sum to 1 in every row; row 1 sums to 1.4 (2 of 3 rows are off). If these are logits, "
+        "set model_scale='logit'; else divide each row by its sum.",
     )
 
 
@@ -56,7 +59,7 @@ def test_rows_of_several_blocks_are_counted_together(threads, monkeypatch):
     refused(
         lambda: as_observations(wrong),
         f"model_proba must sum to 1 in every row; row 400000 sums to 1.4 (3 of {n_items} rows are off). "
-        "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+        "If these are logits, set model_scale='logit'; else divide each row by its sum.",
     )
     wrong = X.copy()
     wrong[[350_000, 5, n_items - 1], 0] = 2, np.nan, 0.5
@@ -80,8 +83,8 @@ def test_percentages():
 def test_negative_probabilities():
     refused(
         lambda: Observations.from_arrays([0, 0], [[0.5, 0.5], [-0.25, 1.25]]),
-        "model_proba must not be negative; row 1 has -0.25 (1 of 2 rows are off). "
-        "If these are logits or log-probabilities, say model_scale='logit' or model_scale='log'.",
+        "model_proba must not be negative; row 1 has -0.25 (1 of 2 rows are off). If these are logits, "
+        "set model_scale='logit'; if log-probabilities, set model_scale='log'.",
     )
 
 
@@ -90,7 +93,7 @@ def test_probabilities_that_are_not_finite(value, shown):
     refused(
         lambda: Observations.from_arrays([0, 0], [[0.5, 0.5], [value, 0.5]]),
         f"model_proba must be finite; row 1 has {shown} (1 of 2 rows are off). "
-        "Leave the whole row blank (NaN) where the model said nothing.",
+        "Leave the whole row blank (NaN) where the model has no prediction.",
     )
 
 
@@ -112,16 +115,16 @@ def test_the_first_bad_row_is_found_beyond_the_first_chunk():
     proba[[150_001, 199_999]] = 0.7
     refused(
         lambda: Observations.from_arrays(np.zeros(200_000), proba),
-        "model_proba must sum to 1 in every row; row 150001 sums to 1.4 (2 of 200000 rows are off). "
-        "Divide each row by its sum, or, if these are logits, say model_scale='logit'.",
+        "model_proba must sum to 1 in every row; row 150001 sums to 1.4 (2 of 200000 rows are off). If these are "
+        "logits, set model_scale='logit'; else divide each row by its sum.",
     )
 
 
 def test_logarithms_that_are_none():
     refused(
         lambda: Observations.from_arrays([0, 0], [np.log([0.5, 0.5]), [1.0, 1.0]], model_scale="log"),
-        "model_proba must hold logarithms of probabilities that sum to 1; row 1 sums to 5.437 (1 of 2 rows are off). "
-        "If these are logits, say model_scale='logit'.",
+        "model_proba must hold logarithms of probabilities that sum to 1; row 1 sums to 5.437 (1 of 2 rows are "
+        "off). If these are logits, set model_scale='logit'.",
     )
 
 
@@ -175,7 +178,8 @@ def test_a_blank_row_is_a_model_that_says_nothing(scale):
 def test_an_item_with_neither_model_nor_answer():
     refused(
         lambda: Observations.from_arrays([0, -1, np.nan], [[0.5, 0.5], [np.nan] * 2, [np.nan] * 2], items=list("abc")),
-        "every item needs a model row or an answer; row 1 (item b) has neither (2 of 3 rows are off). Drop those rows.",
+        "every item must have a model row or an answer; row 1 (item b) has neither (2 of 3 rows are off). Drop "
+        "those rows.",
     )
 
 
@@ -334,19 +338,19 @@ def test_numbers_are_labels_where_classes_are_numbers():
 def test_a_label_that_is_no_class():
     refused(
         lambda: as_truth(["dog", "Eel", "elk"], three()),
-        "y must hold classes; row 1 has 'Eel' (2 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "Only case or blanks differ from 'eel': write it as the class is written.",
+        "y must hold classes; row 1 has 'Eel' (2 of 3 rows are off). The classes are 'cat', 'dog', 'eel'. Only "
+        "case or blanks differ from 'eel': write it as the class is written.",
     )
     refused(
         lambda: as_truth(["dog", "xyz", "cat"], three()),
-        "y must hold classes; row 1 has 'xyz' (1 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "If 'xyz' is a class, it needs a column of probabilities as the others have; "
-        "else correct those labels, or leave them blank.",
+        "y must hold classes; row 1 has 'xyz' (1 of 3 rows are off). The classes are 'cat', 'dog', 'eel'. If "
+        "'xyz' is a class, it needs a column of probabilities like the others; else correct those labels, or "
+        "leave them blank.",
     )
     refused(
         lambda: as_truth([0, 3, 1], three()),
-        "y must hold classes; row 1 has 3 (1 of 3 rows are off), and the classes are 'cat', 'dog', 'eel'. "
-        "If these are codes, write the names of the classes instead: 3 is 'eel' counted from 1.",
+        "y must hold classes; row 1 has 3 (1 of 3 rows are off). The classes are 'cat', 'dog', 'eel'. If these "
+        "are codes, write the names of the classes instead: 3 is 'eel' counted from 1.",
     )
 
 
@@ -410,8 +414,8 @@ def test_labelled_items():
     assert labelled_items(whole, ["dog", "cat", "cat"], None)[0] is whole
     refused(
         lambda: labelled_items(three(), [None] * 3, None),
-        "y must be known for at least one item here; it is missing for all. "
-        "ProbabilityLabelCombiner learns without any truth.",
+        "y must be known for at least one item here; it is missing for all. ProbabilityLabelCombiner can be "
+        "fitted without any truth.",
     )
 
 
@@ -466,8 +470,8 @@ def test_a_class_that_y_never_shows_is_allowed():
 def test_names_must_all_be_shown_where_x_is_an_array():
     refused(
         lambda: as_observations([[0, 0.2, 0.3, 0.5], [1, 0.2, 0.3, 0.5]], y=["cat", "dog"]),
-        "y must show every class when X is an array of 3 probability columns; it has 2 different labels. "
-        "Use a data frame with columns human and p_<class>, or class codes from 0.",
+        "y must show every class when X is an array of 3 probability columns; it has 2 distinct labels. Use a "
+        "data frame with columns human and p_<class>, or class codes from 0.",
     )
 
 
@@ -499,9 +503,9 @@ def test_human_labels_may_be_names():
 def test_given_classes_that_are_none():
     for classes, words in (
         (["a", "b", "c"], "it has shape (3,)."),
-        (["a", "a"], "place 1 has 'a', which stands there twice."),
-        (["a", None], "place 1 has None, which says nothing."),
-        ([1, "1"], "place 1 has '1', which stands there twice."),
+        (["a", "a"], "position 1 has 'a', which is repeated."),
+        (["a", None], "position 1 has None, which is blank."),
+        ([1, "1"], "position 1 has '1', which is repeated."),
     ):
         refused(
             lambda classes=classes: Observations.from_arrays([0, 0, 0], HALF, classes=classes),
@@ -583,8 +587,8 @@ def test_integers_with_gaps_are_labels():
 def test_people_in_a_frame_answer_by_name_never_by_code():
     refused(
         lambda: as_observations(pd.DataFrame({"human": [0, 1], "p_dog": [0.5, 0.5], "p_cat": [0.5, 0.5]})),
-        "human must hold classes; row 0 has 0 (2 of 2 rows are off), and the classes are 'cat', 'dog'. "
-        "If these are codes, write the names of the classes instead: 0 is 'cat' counted from 0.",
+        "human must hold classes; row 0 has 0 (2 of 2 rows are off). The classes are 'cat', 'dog'. If these are "
+        "codes, write the names of the classes instead: 0 is 'cat' counted from 0.",
     )
 
 
@@ -597,7 +601,7 @@ def test_items_are_kept():
 def test_frames_that_cannot_be_used():
     refused(
         lambda: as_observations(pd.DataFrame([[0, 0.5, 0.5]], columns=["human", "p_a", "p_a"])),
-        "X must have each column once; 'p_a' stands 2 times (1 of 2 names are repeated). Drop or rename the copies.",
+        "X must have each column once; 'p_a' appears 2 times (1 of 2 names are repeated). Drop or rename the copies.",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human": ["a"], "a": [1.0]})),
@@ -605,22 +609,22 @@ def test_frames_that_cannot_be_used():
     )
     refused(
         lambda: as_observations(pd.DataFrame({"Human": ["a"], "p_a": [0.5], "p_b": [0.5]})),
-        "X must have a column human, or several human_<name>; its columns are Human, p_a, p_b. "
-        "Add one, blank where nobody was asked.",
+        "X must have a column of a person's answers, named human or human_<name>; its columns are Human, p_a, "
+        "p_b. Add one, blank where nobody was asked.",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human": ["a"], "human_human": ["a"], "p_a": [0.5], "p_b": [0.5]})),
-        "X must name each person once; 'human' and 'human_human' are one name. Rename one of them.",
+        "X must name each person once; 'human' and 'human_human' are the same name. Rename one of them.",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human": ["a", "a"], "p_a": [0.5, 0.5], "p_b": ["0.5", "half"]})),
-        "column 'p_b' must hold numbers; row 1 has 'half' (1 of 2 rows are off). "
-        "Correct those entries, or leave the whole row of probabilities blank where the model said nothing.",
+        "column 'p_b' must hold numbers; row 1 has 'half' (1 of 2 rows are off). Correct those entries, or leave "
+        "the whole row blank where the model has no prediction.",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human_bo": ["a", "dgo"], "p_dog": [0.5, 0.5], "p_a": [0.5, 0.5]})),
-        "human_bo must hold classes; row 1 has 'dgo' (1 of 2 rows are off), and the classes are 'a', 'dog'. "
-        "Did you mean 'dog'?",
+        "human_bo must hold classes; row 1 has 'dgo' (1 of 2 rows are off). The classes are 'a', 'dog'. Did you "
+        "mean 'dog'?",
     )
 
 
@@ -655,18 +659,18 @@ def test_known_classes_that_x_does_not_have():
     classes = np.array(["cat", "dog"])
     refused(
         lambda: as_observations(pd.DataFrame({"p_dog": [0.2], "human": ["dog"], "p_elk": [0.8]}), classes=classes),
-        "X must have the probability columns seen at fit; p_cat is missing, p_elk was not there "
-        "(1 of 2 are missing, 1 are more). Rename the columns, or fit again with these classes.",
+        "X must have the same probability columns as at fit; p_cat is missing, p_elk is new (1 of 2 are "
+        "missing, 1 are new). Rename the columns, or fit again with these classes.",
     )
     refused(
         lambda: as_observations([[0, 0.2, 0.3, 0.5]], classes=classes),
-        "X must have one probability column per class; it has 3 and the classes seen at fit are 2. "
-        "Give the columns seen at fit.",
+        "X must have one probability column per class; it has 3 and there were 2 classes at fit. "
+        "Give the same columns as at fit.",
     )
     refused(
         lambda: as_observations(three(), classes=classes),
-        "X must have the classes seen at fit; they were 'cat', 'dog' and are 'cat', 'dog', 'eel' "
-        "(0 of 2 are missing, 1 are more). Say all classes where the observations are made.",
+        "X must have the same classes as at fit; they were 'cat', 'dog' and are 'cat', 'dog', 'eel' (0 of 2 are "
+        "missing, 1 are new). Name all classes when making the observations.",
     )
 
 
@@ -784,13 +788,13 @@ def test_long_tables_that_cannot_be_used():
     )
     refused(
         lambda: Observations.from_answers(answers.assign(answer=["a", "b", " A ", "b", "a"]), pd.DataFrame(MODEL)),
-        "answers must hold classes; row 2 has ' A ' (1 of 5 rows are off), and the classes are 'a', 'b'. "
-        "Only case or blanks differ from 'a': write it as the class is written.",
+        "answers must hold classes; row 2 has ' A ' (1 of 5 rows are off). The classes are 'a', 'b'. Only case "
+        "or blanks differ from 'a': write it as the class is written.",
     )
     refused(
         lambda: Observations.from_answers(answers, pd.DataFrame(MODEL), classes=["a", "c"]),
-        "model must have the probability columns seen at fit; p_c is missing, p_b was not there "
-        "(1 of 2 are missing, 1 are more). Rename the columns, or fit again with these classes.",
+        "model must have the same probability columns as at fit; p_c is missing, p_b is new (1 of 2 are "
+        "missing, 1 are new). Rename the columns, or fit again with these classes.",
     )
     refused(
         lambda: Observations.from_answers(pd.DataFrame({"item": [1], "annotator": ["x"], "answer": ["a"]})),
@@ -871,3 +875,64 @@ def test_items_are_taken_by_slices_masks_and_positions():
     assert seen[[2, 0], :].model_proba[0].tolist() == [[0.3, 0.7], [0.1, 0.9]]
     assert seen[-1].items.tolist() == ["c"]
     assert seen[1].columns is None
+
+
+# ------------------------------------------------------------------------------------------- problems as data
+
+
+def test_a_problem_is_data_and_is_rendered_once():
+    with pytest.raises(InvalidObservations) as caught:
+        Observations.from_arrays([0, 0, 0], [[0.5, 0.5], [0.9, 0.5], [0.5, 0.1]])
+    problem = caught.value.problem
+    assert problem == Problem(
+        argument="model_proba",
+        rule="must sum to 1 in every row",
+        row=1,
+        found="sums to 1.4",
+        n_off=2,
+        n_rows=3,
+        remedy="If these are logits, set model_scale='logit'; else divide each row by its sum.",
+    )
+
+    class Lines(RowNames):
+        def where(self, row):
+            return f"line {row + 2}"
+
+    assert str(InvalidObservations(problem, Lines())) == (
+        "model_proba must sum to 1 in every row; line 3 sums to 1.4 (2 of 3 rows are off). "
+        "If these are logits, set model_scale='logit'; else divide each row by its sum."
+    )
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert again.problem == problem
+
+
+def test_an_error_without_a_row_has_no_problem():
+    with pytest.raises(InvalidObservations) as caught:
+        Observations.from_arrays([0], [[0.5, 0.5], [0.5, 0.5]])
+    assert caught.value.problem is None
+
+
+def test_checked_takes_fields_by_name():
+    proba = np.array([[0.5, 0.5]])
+    fields = {"classes": np.array(["a", "b"]), "model_proba": (proba,), "answers": Answers(np.array([1]))}
+    made = Observations.checked(**fields)
+    assert (made.annotators, made.models, made.items.tolist()) == (("human",), ("model",), [0])
+    refused(
+        lambda: Observations.checked(**fields | {"answers": Answers(np.array([1, 0]))}),
+        "model_proba and the answers must have the same number of rows; model_proba has 1, the answers has 2. "
+        "Give one entry per item, in the same order.",
+    )
+
+
+def test_a_remedy_can_be_followed_where_an_estimator_has_no_scale():
+    logits = [[0, 2.0, -1.0], [1, -3.0, 0.5], [1, -0.5, 0.25]]
+    refused(
+        lambda: HierarchicalConfusion().fit(logits, [0, 1, 1]),
+        "model_proba must not be negative; row 0 has -1 (3 of 3 rows are off). If these are logits, "
+        "give Observations.from_frame(X, model_scale='logit'); if log-probabilities, "
+        "give Observations.from_frame(X, model_scale='log').",
+    )
+    frame = pd.DataFrame({"human": [0, 1, 1], "p_0": [2.0, -3.0, -0.5], "p_1": [-1.0, 0.5, 0.25]})
+    followed = Observations.from_frame(frame, model_scale="logit")
+    assert HierarchicalConfusion().fit(followed, [0, 1, 1]).human_given_true_.shape == (2, 2)

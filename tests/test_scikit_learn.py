@@ -348,9 +348,9 @@ def test_features_are_counted_and_named():
 
 def test_other_columns_at_predict_are_refused():
     team = ProbabilityLabelCombiner().fit(FORMS["pandas"], Y)
-    with pytest.raises(InvalidObservations, match="p_eel is missing, p_elk was not there"):
+    with pytest.raises(InvalidObservations, match="p_eel is missing, p_elk is new"):
         team.predict(FORMS["pandas"].rename(columns={"p_eel": "p_elk"}))
-    with pytest.raises(InvalidObservations, match="it has 2 and the classes seen at fit are 3"):
+    with pytest.raises(InvalidObservations, match="it has 2 and there were 3 classes at fit"):
         team.predict([[0, 0.5, 0.5]])
 
 

@@ -1,12 +1,12 @@
-"""What can go wrong, as one tree.
+"""Everything this package raises on purpose, as one tree.
 
 ::
 
     TwoheadsError
-    ├── InvalidObservations (ValueError)   input that cannot be used, with what to do about it
+    ├── InvalidObservations (ValueError)   input that cannot be used, with a remedy
     ├── InvalidParameter    (ValueError)   an option outside its range
     ├── InvalidArtifact     (ValueError)   a saved team that cannot be read
-    │   └── MissingArtifact (FileNotFoundError)  one that is not there
+    │   └── MissingArtifact (FileNotFoundError)  a saved team that does not exist
     ├── CannotWrite         (OSError)      a file that cannot be written
     ├── NoRoom              (OSError)      not enough memory or disk to go on
     ├── MissingExtra        (ImportError)  an optional package that is not installed
@@ -15,13 +15,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+class RowNames:
+    """How messages name rows: by their position in an array. Tables name files and line numbers instead."""
+
+    def where(self, row: int) -> str:
+        """The row at this position, from 0."""
+        return f"row {row}"
+
+    def extent(self, n_off: int, n_rows: int) -> str:
+        """How many of the rows break the rule."""
+        return f"{n_off} of {n_rows} rows are off"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows that break a rule, as data; `render` is the only place that makes a message of it.
+
+    argument  what the rule is about: ``model_proba``, or ``column 'p_cat'``
+    rule      what must hold: ``must sum to 1 in every row``
+    row       the first row that breaks it, from 0
+    found     what that row has: ``sums to 1.4``
+    n_off     how many rows break it
+    n_rows    of how many
+    remedy    what to do, as whole sentences
+    """
+
+    argument: str
+    rule: str
+    row: int
+    found: str
+    n_off: int
+    n_rows: int
+    remedy: str
+
+    def render(self, rows: RowNames) -> str:
+        """The message: argument, rule, row, value, extent, remedy."""
+        extent = rows.extent(self.n_off, self.n_rows)
+        return f"{self.argument} {self.rule}; {rows.where(self.row)} {self.found} ({extent}). {self.remedy}"
+
 
 class TwoheadsError(Exception):
     """Anything this package raises on purpose."""
 
 
 class InvalidObservations(TwoheadsError, ValueError):
-    """Input that cannot be used: names the argument, the row, the value, how many, and the remedy."""
+    """Input that cannot be used: names the argument, the row, the value, how many rows, and the remedy.
+
+    Parameters
+    ----------
+    problem : Problem or str
+        What is wrong; a text where no row is to blame.
+    rows : RowNames, optional
+        How the message names rows.
+
+    Examples
+    --------
+    >>> problem = Problem("y", "must hold classes", 1, "has 'x'", 1, 3, "Leave it blank.")
+    >>> print(InvalidObservations(problem))
+    y must hold classes; row 1 has 'x' (1 of 3 rows are off). Leave it blank.
+    """
+
+    def __init__(self, problem: Problem | str, rows: RowNames | None = None) -> None:
+        self.problem = problem if isinstance(problem, Problem) else None
+        super().__init__(problem.render(rows or RowNames()) if isinstance(problem, Problem) else problem)
 
 
 class InvalidParameter(TwoheadsError, ValueError):
@@ -33,7 +92,7 @@ class InvalidArtifact(TwoheadsError, ValueError):
 
 
 class MissingArtifact(InvalidArtifact, FileNotFoundError):
-    """A saved team that is not there."""
+    """A saved team that does not exist."""
 
 
 class CannotWrite(TwoheadsError, OSError):

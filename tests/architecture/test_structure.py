@@ -15,9 +15,9 @@ LONGEST = 300
 
 #: How many there are now. The aim is none.
 ALLOWED = {
-    "private members of another module": 3,
-    "functions that set attributes of an argument": 1,
-    "modules above 300 lines": 2,
+    "private members of another module": 0,
+    "functions that set attributes of an argument": 0,
+    "modules above 300 lines": 0,
     "file names in three or more packages": 0,
     "parameters called team of type Any": 0,
 }

@@ -405,7 +405,7 @@ def test_combine_without_anyones_answers_calibrates_the_model_alone(made, capsys
     (made / "model.csv").write_text("\n".join(",".join([line[0], *line[2:5]]) for line in lines) + "\n")
     assert run(["combine", str(made / "team.json"), "--model", str(made / "model.csv"), "-o", "-"]) == 0
     said = capsys.readouterr()
-    assert "only the model speaks" in said.err
+    assert "only the model is used" in said.err
     rows = list(csv.DictReader(said.out.splitlines()))
     nobody = th.Observations.from_arrays(np.full(50, -1), proba.round(9), classes=["cat", "dog", "emu"])
     expected = th.load(made / "team.json").predict_proba(nobody)

@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
-from combination.test_parted import TEAMS, assert_same, problem
 
 import twoheads as th
+from combination.test_chunked import TEAMS, assert_same, problem
 from twoheads import tables
 from twoheads.cli.running import run
 from twoheads.engines.progress import ProgressCallback, progress_to

@@ -44,16 +44,13 @@ def lazy(kind, share):
 
 def chunked(kind, share):
     observations, truth = observed(kind), truth_for(share)
-    store, summaries, annotations = chunked_module.DiskStore(), [], []
+    store, summaries = chunked_module.DiskStore(), []
     for start in range(0, 150, 40):
         rows = slice(start, start + 40)
         for chunk in chunked_module.chunks_of(observations[rows], truth[rows], start):
             store.add(chunk)
-            summary, counts = chunked_module.summarise(chunk, len(observations.annotators))
-            summaries.append(summary)
-            annotations.append(counts)
-    counts = chunked_module.AnnotationCounts(*chunked_module.add_up(annotations))
-    return ChunkedItems(chunked_module.Schema.of(observations), store, summaries, counts)
+            summaries.append(chunked_module.summarise(chunk))
+    return ChunkedItems(chunked_module.Schema.of(observations), store, summaries)
 
 
 def sampled(kind, share):

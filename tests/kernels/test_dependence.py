@@ -9,14 +9,20 @@ from scipy.special import log_softmax, logsumexp
 
 from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.dependence.agreement import agreement_log_density
-from twoheads.kernels.dependence.likelihood import (
-    dependence_proba,
+from twoheads.kernels.dependence.mode import (
+    DependencePrior,
+    dependence_mode,
     dependence_sums,
+    log_prior,
+    prior_with_agreement,
+)
+from twoheads.kernels.dependence.nodes import dependence_proba
+from twoheads.kernels.dependence.posterior import (
     dependence_values,
+    fit_dependence,
+    fit_dependence_mode,
     model_alone_weight,
 )
-from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, log_prior, prior_with_agreement
-from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 
 
 def simulated(n, k, seed=0):
@@ -112,7 +118,7 @@ def test_mode_agrees_with_a_general_optimiser(n, k, bias_sd):
 
     start = np.concatenate([[0.5, 0.25], np.zeros(k if bias_sd else 0)])
     best = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9})
-    mode = dependence_mode(sums, n, prior, bias_sd, (2.0, 0.0), k)
+    mode = dependence_mode(sums, model_alone_weight(n), prior, bias_sd, (2.0, 0.0), k)
     assert mode.log_posterior == pytest.approx(-best.fun, abs=1e-4)
     assert mode.log_temperature == pytest.approx(best.x[0], abs=1e-3)
     assert mode.log_dependence == pytest.approx(best.x[1], abs=1e-3)

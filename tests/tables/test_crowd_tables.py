@@ -55,7 +55,7 @@ def test_wide_files(suffix, rows):
     check(table, told_of(named(seen)), rows)
     assert table.read()[0].models == ("left", "right")
     assert table.notes == [
-        f"columns 'confidence_p0' and 3 more of wide.{suffix} are read as how sure people were.",
+        f"columns 'confidence_p0' and 3 more of wide.{suffix} are read as people's confidence.",
         f"wide.{suffix} has 2 models: left, right.",
         f"{len(unsure)} answers are unsure.",
     ]
@@ -80,9 +80,9 @@ def test_separate_files(suffix, rows):
     assert read.items.tolist() == first
     without = len(set(answers["item"]) - set(model["item"]))
     assert table.notes == [
-        f"column 'confidence' of answers.{suffix} is read as how sure people were.",
+        f"column 'confidence' of answers.{suffix} is read as people's confidence.",
         f"model.{suffix} has 2 models: left, right.",
-        f"{without} of {len(first)} items have no model row (first: {first[-without]}); only people speak for them.",
+        f"{without} of {len(first)} items have no model row (first: {first[-without]}); they have only answers.",
         f"{len(unsure)} of {len(unsure) + len(told)} answers are unsure.",
     ]
 
@@ -155,7 +155,7 @@ def test_a_verdict_is_nobodys_confidence():
     )
     table = scan("wide.csv")
     assert table.read()[0].confidence is None
-    assert table.notes == ["column 'confidence' of wide.csv is not used: whose it is, is not clear."]
+    assert table.notes == ["column 'confidence' of wide.csv is not used: it is not clear whose it is."]
 
 
 def test_what_was_said_changes_the_fingerprint():
@@ -175,7 +175,7 @@ def test_what_was_said_changes_the_fingerprint():
 
 WIDE = "item,human,confidence,p_a,p_b\nx,a,3,.5,.5\ny,b,{},.5,.5\n"
 MODEL = "item,model,p_a,p_b\nx,m,.5,.5\ny,m,.5,.5\nx,n,.5,.5\ny,m,.5,.5\n"
-SCALE = "Give numbers on any scale, blank where none was given; or rename the column if it holds something else."
+SCALE = "Give numbers on any scale, blank where it is not known; or rename the column if it holds something else."
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ SCALE = "Give numbers on any scale, blank where none was given; or rename the co
         (
             {"t.csv": "human,m.p_a,m.p_b,n.p_a,n.p_b\na,.5,.5,.5,.5\na,.5,.5,.5,.9\n"},
             {"table": "t.csv"},
-            "the columns of model 'n' must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). "
-            "Divide each row by its sum (normalise=True, --normalise), or, if these are logits, say "
-            "model_scale='logit' (--model-scale logit).",
+            "the columns of model 'n' must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are "
+            "off). If these are logits, set model_scale='logit' (--model-scale logit); else divide each row by "
+            "its sum (normalise=True, --normalise).",
         ),
         (
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL},
@@ -218,9 +218,9 @@ SCALE = "Give numbers on any scale, blank where none was given; or rename the co
         (
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL.replace("x,n,.5,.5\ny,m,.5,.5", "x,n,.5,.9")},
             {"answers": "t.csv", "model": "m.csv"},
-            "the columns of model 'n' must sum to 1 in every row; item 'x' of m.csv sums to 1.4 (1 of 2 rows are off). "
-            "Divide each row by its sum (normalise=True, --normalise), or, if these are logits, say "
-            "model_scale='logit' (--model-scale logit).",
+            "the columns of model 'n' must sum to 1 in every row; item 'x' of m.csv sums to 1.4 (1 of 2 rows are "
+            "off). If these are logits, set model_scale='logit' (--model-scale logit); else divide each row by "
+            "its sum (normalise=True, --normalise).",
         ),
         (
             {"t.csv": "item,annotator,answer\nx,u,a\n", "m.csv": MODEL.replace("x,n", "x, ")},
@@ -235,14 +235,14 @@ SCALE = "Give numbers on any scale, blank where none was given; or rename the co
         (
             {"t.csv": "human,p_a,p_b\na,.5,.5\n"},
             {"table": "t.csv", "unsure": ["?", "b"]},
-            "unsure (--unsure) must hold words for not knowing; 'b' is a class. "
-            "Give what people write who do not know.",
+            "unsure (--unsure) must hold words that mean \"don't know\"; 'b' is a class. Give the words that "
+            "people use.",
         ),
         (
             {"t.csv": "human,m.p_a,m.p_b\na,.5,.5\n"},
             {"table": "t.csv", "classes": ["a", "c"]},
-            "t.csv must have the classes that the team knows; 'm.p_c' is missing, 'm.p_b' is more "
-            "(1 of 2 are missing, 1 are more). Rename the columns, or fit a team to these classes.",
+            "t.csv must have the classes of the team; 'm.p_c' is missing, 'm.p_b' is new (1 of 2 are missing, 1 "
+            "are new). Rename the columns, or fit a team to these classes.",
         ),
     ],
 )
@@ -264,7 +264,7 @@ def test_commands(tmp_path, capsys):
     tables = ["--answers", "answers.csv", "--model", "model.csv"]
     assert run(["fit", *tables, "--truth", "truth.csv", "--unsure", "?", "--unsure", "n/k", "-o", "team.json"]) == 0
     said = capsys.readouterr().err
-    assert "column 'confidence' of answers.csv is read as how sure people were." in said
+    assert "column 'confidence' of answers.csv is read as people's confidence." in said
     assert f"{len(unsure)} of {len(unsure) + len(told)} answers are unsure." in said
     assert run(["combine", "team.json", *tables, "-o", "verdicts.csv"]) == 0  # the team remembers the words
     verdicts = pd.read_csv("verdicts.csv")
@@ -277,4 +277,4 @@ def test_commands(tmp_path, capsys):
     wide = wide_frame(seen, told, unsure).rename(columns=lambda name: name.replace("right.", "third."))
     wide.to_csv("wide.csv", index=False)
     assert run(["combine", "team.json", "wide.csv", "-o", "verdicts.csv"]) == 2
-    assert "X must hold the models seen at fit, left, right; 'third' was not there" in capsys.readouterr().err
+    assert "X must hold the models of the fit, left, right; 'third' is new" in capsys.readouterr().err

@@ -28,6 +28,13 @@ def test_other_projects_formats_need_neither():
     )
 
 
+def test_the_contracts_of_other_classes_need_neither():
+    code = "import sys; sys.modules['pyarrow'] = sys.modules['duckdb'] = None; import twoheads.testing as t"
+    assert python(f"{code}; print(t.check_store.__name__)") == "check_store"
+    assert "pip install 'twoheads[cli]'" in python(f"{code}; t.check_format")
+    assert "has no attribute 'check_nothing'" in python(f"{code}; t.check_nothing")
+
+
 def test_duckdb_is_missed_in_words(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(

@@ -11,7 +11,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.tables import scan
 from twoheads.tables.formats import csv
 from twoheads.tables.schema import id_hashes, ids
-from twoheads.tables.schema.id_hashes import Hashes
+from twoheads.tables.schema.id_hashes import IdHashes
 
 
 def table(tmp_path, items):
@@ -23,10 +23,10 @@ def table(tmp_path, items):
 def test_hashes_that_stand_twice_are_those_of_texts_that_do():
     rng = np.random.default_rng(0)
     numbers = rng.permutation(np.r_[np.arange(30_000), rng.choice(30_000, 40, replace=False)])
-    seen = Hashes()
+    seen = IdHashes()
     for some in np.array_split(numbers, 7):
         seen.add(pa.array(some.astype(str)))
-    once = Hashes()
+    once = IdHashes()
     once.add(pa.array(np.arange(30_000).astype(str)))
     assert len(seen.twice()) == 40
     assert len(once.twice()) == 0
@@ -34,9 +34,9 @@ def test_hashes_that_stand_twice_are_those_of_texts_that_do():
 
 def test_hashes_on_disk_are_those_in_memory(monkeypatch):
     texts = pa.array([str(number % 5_000) for number in range(5_003)])
-    held, spilt = Hashes(), None
+    held, spilt = IdHashes(), None
     monkeypatch.setattr(id_hashes, "_HELD", 64)
-    spilt = Hashes()
+    spilt = IdHashes()
     for some in (held, spilt):
         some.add(texts)
     assert len(held.twice()) == 3
@@ -59,7 +59,7 @@ def test_unsorted_ids_are_let_through(tmp_path):
 
 def test_two_texts_of_one_hash_are_two_items(tmp_path, monkeypatch):
     unsorted = table(tmp_path, ["b", "a", "c"])
-    monkeypatch.setattr(ids.Hashes, "twice", lambda self: np.arange(10, dtype=np.uint64))
+    monkeypatch.setattr(ids.IdHashes, "twice", lambda self: np.arange(10, dtype=np.uint64))
     assert len(unsorted.read()[0]) == 3
 
 

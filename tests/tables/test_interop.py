@@ -142,7 +142,7 @@ def test_label_studio_back():
                 *tasks,
                 {"id": 9, "predictions": [{"model_version": "v2", "score": 1, "result": chosen("cat")}]},
             ],
-            "tasks must hold the predictions of one model; they hold those of v1, v2. Say model_version.",
+            "tasks must hold the predictions of one model; they hold those of v1, v2. Name one with model_version.",
         ),
         (
             lambda tasks: [*tasks, {"id": 9, "annotations": [{"result": chosen("cat", "dog")}]}],
@@ -151,7 +151,7 @@ def test_label_studio_back():
         ),
         (
             lambda tasks: [{"id": 9, "annotations": [{"result": chosen("a") + chosen("b", control="mood")}]}],
-            "task 9 must hold choices of one control; it holds those of kind, mood. Say from_name.",
+            "task 9 must hold choices of one control; it holds those of kind, mood. Name one with from_name.",
         ),
         (
             lambda tasks: [

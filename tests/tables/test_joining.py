@@ -35,8 +35,8 @@ def test_by_hand():
     assert truth.tolist() == ["yes", "", "", "no"]
     np.testing.assert_array_equal(seen.model_proba[0], [[0.25, 0.75], [0.5, 0.5], [1, 0], [np.nan, np.nan]])
     assert table.notes == [
-        "1 of 4 items have no model row (first: z); only people speak for them.",
-        "1 of 4 items have no answer (first: c); only the model speaks for them.",
+        "1 of 4 items have no model row (first: z); they have only answers.",
+        "1 of 4 items have no answer (first: c); they have only the model.",
         "1 item has only blank answers and no model row (first: y); it is left out.",
         "1 of 4 rows of truth are of items without a model row or an answer (first: q); they are left out.",
         "the truth is known for 2 of 4 items.",
@@ -116,7 +116,7 @@ def test_what_is_not_used_is_said(tmp_path):
     (tmp_path / "sure.csv").write_text("item,annotator,answer,confidence\na,x,yes,3\n")
     assert scan("wide.csv", answers="sure.csv").notes[:2] == [
         "column 'human' of wide.csv is not used: answers are in sure.csv.",
-        "column 'confidence' of sure.csv is read as how sure people were.",
+        "column 'confidence' of sure.csv is read as people's confidence.",
     ]
 
 
@@ -162,9 +162,8 @@ def test_a_table_larger_than_its_memory_limit(tmp_path):
 WRONG = {
     "ids that never meet": (
         {"answers.csv": "item,answer\n1,yes\n2,no\n"},
-        "answers.csv and model.csv must be about the same items; no id of the first (such as '1') stands in "
-        "column 'item' "
-        "of the second (such as 'b'). Say which column holds the ids with item (--item).",
+        "answers.csv and model.csv must be about the same items; no id of the first (such as '1') is in column "
+        "'item' of the second (such as 'b'). Name the column of ids with item (--item).",
     ),
     "an item twice in the model": (
         {"model.csv": MODEL + "a,.5,.5\n"},
@@ -173,13 +172,13 @@ WRONG = {
     ),
     "an unknown answer": (
         {"answers.csv": ANSWERS + "a,cat,yess\nb,cat,yess\n"},
-        "column 'label' must hold classes; row 7 of answers.csv has 'yess' (2 of 8 rows are off), and the classes are "
-        "'no', 'yes'. Did you mean 'yes'?",
+        "column 'label' must hold classes; row 7 of answers.csv has 'yess' (2 of 8 rows are off). The classes "
+        "are 'no', 'yes'. Did you mean 'yes'?",
     ),
     "an unknown truth": (
         {"truth.csv": TRUTH + "c,7\n"},
-        "column 'truth' must hold classes; row 5 of truth.csv has '7' (1 of 5 rows are off), and the classes are 'no', "
-        "'yes'. Correct those labels, or leave them blank where they are not known.",
+        "column 'truth' must hold classes; row 5 of truth.csv has '7' (1 of 5 rows are off). The classes are "
+        "'no', 'yes'. Correct those labels, or leave them blank where they are not known.",
     ),
     "two truths": (
         {"truth.csv": TRUTH + "b,no\n"},
@@ -200,24 +199,23 @@ WRONG = {
     ),
     "no column of answers": (
         {"answers.csv": "item,worker,lable\na,x,yes\n"},
-        "answers.csv must have a column of answers, called answer or human; its columns are item, worker, lable. "
-        "Did you mean 'lable'? Then say human='lable' (--human lable).",
+        "answers.csv must have a column of answers, named answer or human; its columns are item, worker, lable. "
+        "Did you mean 'lable'? Then set human='lable' (--human lable).",
     ),
     "no column of ids": (
         {"model.csv": "itemid,p_no,p_yes\na,.5,.5\n"},
-        "model.csv must have a column of item ids, called item; its columns are itemid, p_no, p_yes. "
-        "Did you mean 'itemid'? Then say item='itemid' (--item itemid).",
+        "model.csv must have a column of item ids, named item; its columns are itemid, p_no, p_yes. Did you mean "
+        "'itemid'? Then set item='itemid' (--item itemid).",
     ),
     "no column of truth": (
         {"truth.csv": "item,true label,remark\na,yes,\n"},
-        "truth.csv must have a column of the true class, called truth; its columns are item, true label, remark. "
-        "Did you mean 'true label'? Then say truth_column='true label' (--truth-column 'true label').",
+        "truth.csv must have a column of the true class, named truth; its columns are item, true label, remark. "
+        "Did you mean 'true label'? Then set truth_column='true label' (--truth-column 'true label').",
     ),
     "text among probabilities": (
         {"model.csv": MODEL + "d,x,.5\n"},
         "column 'p_no' must hold numbers; row 4 of model.csv has 'x' (1 of 4 rows are off). Correct those "
-        "entries, or leave "
-        "the whole row of probabilities blank where the model said nothing.",
+        "entries, or leave the whole row blank where the model has no prediction.",
     ),
 }
 
@@ -240,7 +238,7 @@ def test_one_class_only(tmp_path):
 
 def test_people_with_an_option_need_the_column_that_names_them(tmp_path):
     (tmp_path / "answers.csv").write_text("item,annotator_id,said\na,x,yes\n")
-    with pytest.raises(InvalidObservations, match=r"say annotator='annotator_id' \(--annotator annotator_id\)"):
+    with pytest.raises(InvalidObservations, match=r"set annotator='annotator_id' \(--annotator annotator_id\)"):
         scan(answers="answers.csv", model="model.csv", human="said")
     table = scan(answers="answers.csv", model="model.csv", human="said", annotator="annotator_id")
     assert table.annotators == ("x",)

@@ -256,7 +256,7 @@ def test_a_table_without_people_says_so(tmp_path):
     assert table.read()[0].answers.column.tolist() == [-1]
     path = tmp_path / "t.csv"
     assert table.notes == [
-        f"{path} has no column of a person's answers (human or human_<name>); only the model speaks."
+        f"{path} has no column of a person's answers (human or human_<name>); only the model is used."
     ]
 
 

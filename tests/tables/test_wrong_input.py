@@ -39,25 +39,26 @@ WRONG_TEXTS = {
     "no probability columns": (
         "id,human,score_cat,score_dog\n1,cat,.5,.5\n",
         {},
-        "t.csv must have one probability column per class, named p_<class>; its columns are id, human, score_cat, "
-        "score_dog. Did you mean the columns 'score_*'? Then say model_columns='score_*' (--model-columns 'score_*').",
+        "t.csv must have one probability column per class, named p_<class>; its columns are id, human, "
+        "score_cat, score_dog. Did you mean the columns 'score_*'? Then set model_columns='score_*' "
+        "(--model-columns 'score_*').",
     ),
     "no numbers at all": (
         "id,human\n1,cat\n",
         {},
-        "t.csv must have one probability column per class, named p_<class>; its columns are id, human. "
-        "Say which they are with model_columns (--model-columns), as in 'score_*'.",
+        "t.csv must have one probability column per class, named p_<class>; its columns are id, human. Name them "
+        "with model_columns (--model-columns), as in 'score_*'.",
     ),
     "a pattern that fits nothing": (
         GOOD,
         {"model_columns": "q_*"},
-        "t.csv must have one probability column per class, named 'q_*'; its columns are p_cat, p_dog. "
-        "Did you mean the columns 'p_*'? Then say model_columns='p_*' (--model-columns 'p_*').",
+        "t.csv must have one probability column per class, named 'q_*'; its columns are p_cat, p_dog. Did you "
+        "mean the columns 'p_*'? Then set model_columns='p_*' (--model-columns 'p_*').",
     ),
     "a pattern without a star": (
         GOOD,
         {"model_columns": "p_cat"},
-        "model_columns (--model-columns) must hold one *, which stands for the class, as in 'score_*'; it is 'p_cat'.",
+        "model_columns (--model-columns) must hold one *, in place of the class, as in 'score_*'; it is 'p_cat'.",
     ),
     "a long table as the table": (
         "task,worker,label\n1,ann,cat\n",
@@ -75,49 +76,49 @@ WRONG_TEXTS = {
     "a misspelt option": (
         GOOD,
         {"item": "itme"},
-        "t.csv must have the column 'itme' that item (--item) names; its columns are item, human, p_cat, p_dog, truth. "
-        "Did you mean 'item'? Then say item='item' (--item item).",
+        "t.csv must have the column 'itme' that item (--item) names; its columns are item, human, p_cat, p_dog, "
+        "truth. Did you mean 'item'? Then set item='item' (--item item).",
     ),
     "a misspelt person": (
         "item,Humans,p_cat,p_dog\n1,cat,.5,.5\n",
         {},
-        "t.csv must have a column of a person's answers, called human or human_<name>; its columns are item, Humans, "
-        "p_cat, p_dog. Did you mean 'Humans'? Then say human='Humans' (--human Humans).",
+        "t.csv must have a column of a person's answers, named human or human_<name>; its columns are item, "
+        "Humans, p_cat, p_dog. Did you mean 'Humans'? Then set human='Humans' (--human Humans).",
     ),
     "people that are not there": (
         GOOD,
         {"human": "reader_*"},
-        "t.csv must have columns named 'reader_*'; its columns are item, human, p_cat, p_dog, truth. "
-        "Say which it is with human (--human).",
+        "t.csv must have columns named 'reader_*'; its columns are item, human, p_cat, p_dog, truth. Name it "
+        "with human (--human).",
     ),
     "one person under two names": (
         "human,human_human,p_cat,p_dog\ncat,cat,.5,.5\n",
         {},
-        "t.csv must name each person once; 'human' and 'human_human' are one name. Rename one of them.",
+        "t.csv must name each person once; 'human' and 'human_human' are the same name. Rename one of them.",
     ),
     "a truth that is not there": (
         GOOD,
         {"truth": "true label"},
-        "t.csv must have the column 'true label' that truth (--truth) names, if it is no file; its columns are item, "
-        "human, p_cat, p_dog, truth. Did you mean 'truth'? Then say truth='truth' (--truth truth).",
+        "t.csv must have the column 'true label' that truth (--truth) names, if it is not a file; its columns "
+        "are item, human, p_cat, p_dog, truth. Did you mean 'truth'? Then set truth='truth' (--truth truth).",
     ),
     "a column twice": (
         "item,human,p_cat,p_dog,human\n1,cat,.5,.5,dog\n",
         {},
-        "t.csv must have each column once; 'human' stands 2 times (columns 2 and 5). Drop or rename the copies.",
+        "t.csv must have each column once; 'human' appears 2 times (columns 2 and 5). Drop or rename the copies.",
     ),
     "text among probabilities": (
         GOOD + "2,cat,oops,.5,\n3,cat,.5,.5,\n4,cat,.5,1/2,\n",
         {},
-        "column 'p_cat' must hold numbers; row 2 of t.csv has 'oops' (2 of 4 rows are off). Correct those entries, or "
-        "leave the whole row of probabilities blank where the model said nothing.",
+        "column 'p_cat' must hold numbers; row 2 of t.csv has 'oops' (2 of 4 rows are off). Correct those "
+        "entries, or leave the whole row blank where the model has no prediction.",
     ),
     "rows that do not sum to 1": (
         GOOD + "2,cat,.9,.5,\n",
         {},
-        "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). Divide each "
-        "row by its sum (normalise=True, --normalise), or, if these are logits, say model_scale='logit' (--model-scale "
-        "logit).",
+        "the model's columns must sum to 1 in every row; row 2 of t.csv sums to 1.4 (1 of 2 rows are off). If "
+        "these are logits, set model_scale='logit' (--model-scale logit); else divide each row by its sum "
+        "(normalise=True, --normalise).",
     ),
     "percentages": (
         HEAD + "1,cat,40,60,\n",
@@ -128,40 +129,40 @@ WRONG_TEXTS = {
     "logits": (
         GOOD + "2,cat,-3.5,2,\n",
         {},
-        "the model's columns must not be negative; row 2 of t.csv has -3.5 (1 of 2 rows are off). If these "
-        "are logits or "
-        "log-probabilities, say model_scale='logit' (--model-scale logit) or model_scale='log' (--model-scale log).",
+        "the model's columns must not be negative; row 2 of t.csv has -3.5 (1 of 2 rows are off). If these are "
+        "logits, set model_scale='logit' (--model-scale logit); if log-probabilities, set model_scale='log' "
+        "(--model-scale log).",
     ),
     "infinite": (
         GOOD + "2,cat,inf,0,\n",
         {},
-        "the model's columns must be finite; row 2 of t.csv has inf (1 of 2 rows are off). "
-        "Leave the whole row blank (NaN) where the model said nothing.",
+        "the model's columns must be finite; row 2 of t.csv has inf (1 of 2 rows are off). Leave the whole row "
+        "blank (NaN) where the model has no prediction.",
     ),
     "half a row": (
         GOOD + "2,cat,,0.5,\n",
         {},
-        "the model's columns must be finite; row 2 of t.csv has nan (1 of 2 rows are off). "
-        "Leave the whole row blank (NaN) where the model said nothing.",
+        "the model's columns must be finite; row 2 of t.csv has nan (1 of 2 rows are off). Leave the whole row "
+        "blank (NaN) where the model has no prediction.",
     ),
     "an unknown answer": (
         GOOD + "2,Cat,.5,.5,\n3,cta,.5,.5,\n",
         {},
-        "column 'human' must hold classes; row 2 of t.csv has 'Cat' (2 of 3 rows are off), and the classes are 'cat', "
-        "'dog'. Only case or blanks differ from 'cat': write it as the class is written.",
+        "column 'human' must hold classes; row 2 of t.csv has 'Cat' (2 of 3 rows are off). The classes are "
+        "'cat', 'dog'. Only case or blanks differ from 'cat': write it as the class is written.",
     ),
     "an answer with a slip": (
         GOOD + "2,cta,.5,.5,\n",
         {},
-        "column 'human' must hold classes; row 2 of t.csv has 'cta' (1 of 2 rows are off), and the classes are 'cat', "
-        "'dog'. Did you mean 'cat'?",
+        "column 'human' must hold classes; row 2 of t.csv has 'cta' (1 of 2 rows are off). The classes are "
+        "'cat', 'dog'. Did you mean 'cat'?",
     ),
     "codes in place of names": (
         GOOD + "2,1,.5,.5,\n",
         {},
-        "column 'human' must hold classes; row 2 of t.csv has '1' (1 of 2 rows are off), and the classes are 'cat', "
-        "'dog'. If these are codes, write the names of the classes instead: 1 is 'dog' counted from 0, 'cat' counted "
-        "from 1.",
+        "column 'human' must hold classes; row 2 of t.csv has '1' (1 of 2 rows are off). The classes are 'cat', "
+        "'dog'. If these are codes, write the names of the classes instead: 1 is 'dog' counted from 0, 'cat' "
+        "counted from 1.",
     ),
     "two decimals": (
         HEAD.replace("p_dog", "p_cow,p_dog") + "1,cat,.33,.33,.33,\n",
@@ -178,20 +179,20 @@ WRONG_TEXTS = {
     "a column of totals": (
         HEAD.replace("p_dog", "p_dog,p_total") + "1,cat,.3,.7,1,\n",
         {},
-        "the model's columns must sum to 1 in every row; row 1 of t.csv sums to 2 (1 of 1 rows are off). Without the "
-        "column of 'total' it sums to 1: drop that one if it is no class.",
+        "the model's columns must sum to 1 in every row; row 1 of t.csv sums to 2 (1 of 1 rows are off). Without "
+        "the column of 'total' it sums to 1: drop that column if it is not a class.",
     ),
     "one negative entry": (
         GOOD + "2,cat,-.02,1.02,\n",
         {},
-        "the model's columns must not be negative; row 2 of t.csv has -0.02 (1 of 2 rows are off). The row is "
-        "otherwise one of probabilities: correct that entry, or set it to 0.",
+        "the model's columns must not be negative; row 2 of t.csv has -0.02 (1 of 2 rows are off). Otherwise the "
+        "row holds probabilities: correct that entry, or set it to 0.",
     ),
     "one wrong sign": (
         GOOD + "2,cat,-.7,.3,\n",
         {},
-        "the model's columns must not be negative; row 2 of t.csv has -0.7 (1 of 2 rows are off). The row is "
-        "otherwise one of probabilities: correct that entry, or set it to 0.",
+        "the model's columns must not be negative; row 2 of t.csv has -0.7 (1 of 2 rows are off). Otherwise the "
+        "row holds probabilities: correct that entry, or set it to 0.",
     ),
     "nothing to normalise": (
         GOOD + "2,cat,0,0,\n",
@@ -202,10 +203,9 @@ WRONG_TEXTS = {
     "an unknown truth": (
         GOOD + "2,cat,.5,.5,zebra\n",
         {},
-        "column 'truth' must hold classes; row 2 of t.csv has 'zebra' (1 of 2 rows are off), and the classes "
-        "are 'cat', "
-        "'dog'. If 'zebra' is a class, it needs a column of probabilities as the others have; else correct those "
-        "labels, or leave them blank.",
+        "column 'truth' must hold classes; row 2 of t.csv has 'zebra' (1 of 2 rows are off). The classes are "
+        "'cat', 'dog'. If 'zebra' is a class, it needs a column of probabilities like the others; else correct "
+        "those labels, or leave them blank.",
     ),
     "an item twice": (
         GOOD + "2,cat,.5,.5,\n1,cat,.5,.5,\n1,cat,.5,.5,\n",
@@ -216,9 +216,9 @@ WRONG_TEXTS = {
     "an item of several models": (
         "item,model,human,p_a,p_b\n1,x,a,.5,.5\n1,y,a,.5,.5\n",
         {},
-        "t.csv must have one row per item; item '1' of column 'item' has 2 (1 of 2 rows are repeats). "
-        "Keep one row of each item. It has a column 'model': give the answers in a table of their own (--answers), or "
-        "keep the rows of one model.",
+        "t.csv must have one row per item; item '1' of column 'item' has 2 (1 of 2 rows are repeats). Keep one "
+        "row of each item. It has a column 'model': give the answers in a separate table (--answers), or keep "
+        "the rows of one model.",
     ),
     "an item without a name": (
         GOOD + " ,cat,.5,.5,\n",
@@ -228,19 +228,20 @@ WRONG_TEXTS = {
     "a row without anything": (
         GOOD + "2,,,,dog\n",
         {},
-        "every item needs a model row or an answer; row 2 of t.csv has neither (1 of 2 rows are off). Drop those rows.",
+        "every item must have a model row or an answer; row 2 of t.csv (item 2) has neither (1 of 2 rows are off). "
+        "Drop those rows.",
     ),
     "a row too short": (
         GOOD + "2,cat,.5,.5\n3,cat,.5,.5,\n",
         {},
-        "every row of t.csv must have 5 columns, as its first line has; row 2 has 4 (1 of 3 rows are off). "
-        "Put values that hold ',' in quotation marks.",
+        "every row of t.csv must have 5 columns, like its first line; row 2 has 4 (1 of 3 rows are off). Put "
+        "values that hold ',' in quotation marks.",
     ),
     "a row too long": (
         GOOD + "2,cat, or dog,.5,.5,\n",
         {},
-        "every row of t.csv must have 5 columns, as its first line has; row 2 has 6 (1 of 2 rows are off). "
-        "Put values that hold ',' in quotation marks.",
+        "every row of t.csv must have 5 columns, like its first line; row 2 has 6 (1 of 2 rows are off). Put "
+        "values that hold ',' in quotation marks.",
     ),
     "a quotation mark left open": (
         GOOD + '2,"cat,.5,.5,\n3,cat,.5,.5,\n',
@@ -256,21 +257,20 @@ WRONG_TEXTS = {
     "more classes than the team's": (
         HEAD.replace("p_dog", "p_dog,p_elk") + "1,cat,.3,.7,0,\n",
         {"classes": ["cat", "dog"]},
-        "t.csv must have the classes that the team knows; 'p_elk' is more (0 of 2 are missing, 1 are more). "
-        "Drop or rename what is more, or fit a team to these classes.",
+        "t.csv must have the classes of the team; 'p_elk' is new (0 of 2 are missing, 1 are new). Drop or rename "
+        "what is new, or fit a team to these classes.",
     ),
     "fewer classes than the team's": (
         GOOD,
         {"classes": ["cat", "dog", "elk"]},
-        "t.csv must have the classes that the team knows; 'p_elk' is missing (1 of 3 are missing, 0 are more). "
-        "Add what is missing, 0 where the model never names that class, or fit a team to these classes.",
+        "t.csv must have the classes of the team; 'p_elk' is missing (1 of 3 are missing, 0 are new). Add what "
+        "is missing, 0 where the model never predicts that class, or fit a team to these classes.",
     ),
     "other classes than the team's": (
         GOOD,
         {"classes": ["cat", "cow"]},
-        "t.csv must have the classes that the team knows; 'p_cow' is missing, 'p_dog' is more (1 of 2 are "
-        "missing, 1 are "
-        "more). Rename the columns, or fit a team to these classes.",
+        "t.csv must have the classes of the team; 'p_cow' is missing, 'p_dog' is new (1 of 2 are missing, 1 are "
+        "new). Rename the columns, or fit a team to these classes.",
     ),
 }
 
@@ -299,20 +299,24 @@ WRONG_BYTES = {
     "binary": (
         "t.csv",
         bytes(range(256)),
-        "t.csv is binary, no table of text. A table is CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl; "
-        "text also as .gz or .zst).",
+        "t.csv is binary, not a table of text. A table is CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet "
+        "or .jsonl, text also .gz or .zst).",
     ),
     "a workbook": (
         "t.xlsx",
         b"PK\x03\x04 and so on",
-        "t.xlsx is a workbook or an archive, no table of text. Save it as CSV or Parquet.",
+        "t.xlsx is a workbook or an archive, not a table of text. Save it as CSV or Parquet.",
     ),
     "text called Parquet": (
         "t.parquet",
         GOOD.encode(),
-        "t.parquet is no Parquet file: it does not begin as one. Write or copy it again.",
+        "t.parquet is not a Parquet file: it does not begin like one. Write or copy it again.",
     ),
-    "nothing called Parquet": ("t.parquet", b"", "t.parquet is no Parquet file: it is empty. Write or copy it again."),
+    "nothing called Parquet": (
+        "t.parquet",
+        b"",
+        "t.parquet is not a Parquet file: it is empty. Write or copy it again.",
+    ),
     "gzip cut off": (
         "t.csv.gz",
         gzip.compress(GOOD.encode())[:-12],
@@ -332,9 +336,8 @@ WRONG_BYTES = {
     "JSON with text among probabilities": (
         "t.jsonl",
         b'{"human": "a", "p_a": 1, "p_b": 0}\n{"human": "a", "p_a": "x", "p_b": 1}\n',
-        "column 'p_a' must hold numbers; row 2 of t.jsonl has 'x' (1 of 2 rows are off). Correct those "
-        "entries, or leave "
-        "the whole row of probabilities blank where the model said nothing.",
+        "column 'p_a' must hold numbers; row 2 of t.jsonl has 'x' (1 of 2 rows are off). Correct those entries, "
+        "or leave the whole row blank where the model has no prediction.",
     ),
 }
 
@@ -366,15 +369,14 @@ def test_parquet_with_text_among_probabilities():
     pq.write_table(pa.table({"human": ["a"] * 3, "p_a": ["1", None, "x"], "p_b": [0, 1, 1]}), "t.parquet")
     assert message("t.parquet") == (
         "column 'p_a' must hold numbers; row 3 of t.parquet has 'x' (1 of 3 rows are off). Correct those "
-        "entries, or leave "
-        "the whole row of probabilities blank where the model said nothing."
+        "entries, or leave the whole row blank where the model has no prediction."
     )
 
 
 def test_a_column_twice_in_parquet():
     pq.write_table(pa.Table.from_arrays([pa.array(["a"])] * 3, names=["human", "p_a", "human"]), "t.parquet")
     expected = (
-        "t.parquet must have each column once; 'human' stands 2 times (columns 1 and 3). Drop or rename the copies."
+        "t.parquet must have each column once; 'human' appears 2 times (columns 1 and 3). Drop or rename the copies."
     )
     assert message("t.parquet") == expected
 
@@ -394,14 +396,14 @@ def test_files_that_are_not_there(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("no table")
     expected = {
-        "score.csv": "table must name a file that is there; 'score.csv' is not; "
-        "the nearest name there is 'scores.csv'.",
-        "no/t.csv": "table must name a file that is there; 'no/t.csv' is not, and neither is the folder 'no'.",
-        "*.arrow": "table must name files that are there; the pattern '*.arrow' matches none.",
+        "score.csv": "table must name a file that exists; 'score.csv' does not; the nearest name there is "
+        "'scores.csv'.",
+        "no/t.csv": "table must name a file that exists; 'no/t.csv' does not, nor does the folder 'no'.",
+        "*.arrow": "table must name files that exist; the pattern '*.arrow' matches none.",
         "empty": "the folder 'empty' must hold tables; it is empty. A table is CSV, TSV, Parquet or JSON lines "
-        "(.csv, .tsv, .parquet, .jsonl; text also as .gz or .zst).",
+        "(.csv, .tsv, .parquet or .jsonl, text also .gz or .zst).",
         "notes": "the folder 'notes' must hold tables; it holds a.md. A table is CSV, TSV, Parquet or JSON lines "
-        "(.csv, .tsv, .parquet, .jsonl; text also as .gz or .zst).",
+        "(.csv, .tsv, .parquet or .jsonl, text also .gz or .zst).",
     }
     assert {name: message(name) for name in expected} == expected
 
@@ -411,14 +413,14 @@ def test_files_that_do_not_belong_together(tmp_path):
     (tmp_path / "d" / "1.csv").write_text(GOOD)
     (tmp_path / "d" / "2.csv").write_text(GOOD.replace("p_dog", "p_cow"))
     assert message("d") == (
-        "all files of d must have the same columns; d/2.csv has no 'p_dog', unlike d/1.csv (missing: 1, more: 1). "
+        "all files of d must have the same columns; d/2.csv has no 'p_dog', unlike d/1.csv (missing: 1, new: 1). "
         "Name the files that belong together by a pattern."
     )
     (tmp_path / "d" / "2.csv").unlink()
     pq.write_table(pa.table({"p_a": [0.5], "p_b": [0.5]}), tmp_path / "d" / "3.parquet")
     assert message("d") == (
-        "'d' must hold tables of one format; it holds 1.csv and 3.parquet. "
-        "Say which with a pattern, as in 'd/*.parquet'."
+        "'d' must hold tables of one format; it holds 1.csv and 3.parquet. Name the files by a pattern, such as "
+        "'d/*.parquet'."
     )
 
 
@@ -440,16 +442,16 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_json_that_cannot_be_told_apart(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"human": "a", "p_a": 0.5, "p_A": 0.5}\n')
     assert message("t.jsonl") == (
-        "t.jsonl has columns whose names differ only in capitals, which JSON lines do not tell apart. "
-        "Write the table as CSV or Parquet."
+        "t.jsonl has columns whose names differ only in case, which cannot be read from JSON lines. Write the "
+        "table as CSV or Parquet."
     )
 
 
 def test_an_export_of_label_studio(tmp_path):
     (tmp_path / "t.json").write_text('[{"id": 1, "data": {"image": "1.jpg"}, "annotations": [], "predictions": []}]')
     assert message("t.json") == (
-        "t.json looks like an export of Label Studio, which is no table; "
-        "read it with twoheads.tables.from_label_studio."
+        "t.json looks like an export of Label Studio, which is not a table; read it with "
+        "twoheads.tables.from_label_studio."
     )
 
 
@@ -475,8 +477,8 @@ def test_options_that_do_not_fit(tmp_path):
     with pytest.raises(InvalidObservations) as raised:
         scan("v.csv").need_people()
     assert str(raised.value) == (
-        "v.csv must have a column of a person's answers, called human or human_<name>; its columns are item, p_a, p_b. "
-        "Add one, blank where nobody was asked."
+        "v.csv must have a column of a person's answers, named human or human_<name>; its columns are item, p_a, "
+        "p_b. Add one, blank where nobody was asked."
     )
 
 
@@ -492,5 +494,20 @@ def test_a_misspelt_column_of_people_is_no_anonymous_person(tmp_path):
     model.write_text("item,p_a,p_b\n1,0.7,0.3\n")
     with pytest.raises(InvalidObservations) as raised:
         scan(answers=answers, model=model)
-    assert "a column that names the person, called annotator" in str(raised.value)
+    assert "a column that names the person, named annotator" in str(raised.value)
     assert "'anotator'" in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["row 3", "row 0 sums to 1", "1 of 2 rows are off", "model_scale='log'"])
+def test_a_name_that_reads_like_a_message_is_only_a_name(tmp_path, name):
+    (tmp_path / "m.csv").write_text(f"human,{name}.p_a,{name}.p_b,n.p_a,n.p_b\na,.9,.5,.5,.5\na,.5,.5,.5,.5\n")
+    assert message("m.csv") == (
+        f"the columns of model {name!r} must sum to 1 in every row; row 1 of m.csv sums to 1.4 (1 of 2 rows are off). "
+        "If these are logits, set model_scale='logit' (--model-scale logit); else divide each row by its sum "
+        "(normalise=True, --normalise)."
+    )
+    (tmp_path / "h.csv").write_text(f"human_{name},p_a,p_b\nx,.5,.5\n")
+    column = f"human_{name}"
+    assert message("h.csv").startswith(
+        f"column {column!r} must hold classes; row 1 of h.csv has 'x' (1 of 1 rows are off). The classes are 'a', 'b'."
+    )

@@ -18,7 +18,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import CALIBRATED_MEAN, CALIBRATED_SD, LOG_TEMPERATURE_MEAN
 from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations import as_model, as_targets, as_weight
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.tables.scanned import read_if_scanned, read_labelled
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -123,7 +123,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
         A scanned table contains its labels.
         """
-        X, y = read_if_scanned(X, y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
         model = as_model(X, y=y, model_scale=self.model_scale)
         true_label, target = as_targets(y, model)
         weight = as_weight(sample_weight, len(model))

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
-from scipy.interpolate import BSpline
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
-from twoheads.engines.blocks import sum_blocks
+from twoheads.engines.blocks import count_items, sum_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -91,8 +90,8 @@ class TemperatureScaling(Calibrator):
         """Learn from blocks: the log-likelihood at fixed temperatures is a sufficient statistic."""
         if self._is_held() or not blocks:
             return self.start(blocks, n_classes)
-        curve = between_nodes(log_likelihood_at_nodes(blocks, n_classes, self._prior()))
-        return self._fit(curve, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
+        values = log_likelihood_at_nodes(blocks, count_items(blocks), n_classes, self._prior())
+        return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
     def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:
         """Fit from `log_likelihood_at_nodes`; False to average over T if all items are available to do it exactly."""
@@ -101,24 +100,28 @@ class TemperatureScaling(Calibrator):
         if self._is_held():
             self.start([], 0)
         else:
-            curve = between_nodes(values)
-            self._fit(curve, lambda tau: curve(np.clip(tau, *NODE_RANGE)))
+            self._fit(values)
         return True
 
     def _prior(self) -> tuple[float, float]:
         """Mean and standard deviation of the prior of log T, the latter infinite without a prior."""
         return self.log_temperature_mean, np.inf if self.estimate == "likelihood" else self.log_temperature_sd
 
-    def _fit(self, curve: BSpline, beyond: Callable[[Floats], Floats]) -> Self:
-        """Learn from the log-likelihood between nodes; ``beyond`` computes it where a posterior reaches past them."""
+    def _fit(self, values: Floats, beyond: Callable[[Floats], Floats] | None = None) -> Self:
+        """Learn from the log-likelihood at the nodes.
+
+        beyond  computes it where a posterior reaches past the nodes; without it, it is that of the last node
+        """
         self._check()
         mean, sd = self._prior()
+        curve = between_nodes(values)
         mode, curvature = mode_between_nodes(curve, mean, sd)
         self._set(mode, 1.0 / np.sqrt(-curvature) if curvature < 0 else np.inf)
 
         def log_posterior(tau: Floats) -> Floats:
             inside = NODE_RANGE[0] <= tau.min() and tau.max() <= NODE_RANGE[1]
-            return np.asarray((curve if inside else beyond)(tau) - 0.5 * ((tau - mean) / sd) ** 2)
+            value = curve(np.clip(tau, *NODE_RANGE)) if inside or beyond is None else beyond(tau)
+            return np.asarray(value - 0.5 * ((tau - mean) / sd) ** 2)
 
         if self.estimate == "mean":
             self._integrate(log_posterior)

@@ -29,18 +29,23 @@ _FEWEST = 1500  # of at least so many items
 _STEP_TOLERANCE = 1e-5  # the error after such a step is below its square
 
 
-def log_likelihood_at_nodes(blocks: Sequence[Block], n_classes: int, prior: tuple[float, float]) -> Floats:
+def log_likelihood_at_nodes(
+    blocks: Sequence[Block], n_items: int, n_classes: int, prior: tuple[float, float]
+) -> Floats:
     """Log-likelihood of the blocks' targets at fixed temperatures, up to a constant; a sum over items.
 
     For a large table it is computed on a sample and then corrected to have the slope and the curvature of all items at
     their mode, which Newton's method finds in two passes: a fifth of the cost.
 
-    prior  mean and standard deviation (possibly infinite) of log T, used to locate the mode
+    n_items  of all blocks together
+    prior    mean and standard deviation (possibly infinite) of log T, used to locate the mode
     """
-    n_items, size = count_items(blocks), max(_FEWEST, _SAMPLE // n_classes)
-    few = _sample(blocks, size) if n_items > 2 * size else blocks
-    values = np.asarray(n_items / count_items(few) * sum_blocks(lambda block: (node_values(block),), few)[0])
-    return values if few is blocks else with_derivatives(values, *_newton(blocks, between_nodes(values), prior))
+    size = max(_FEWEST, _SAMPLE // n_classes)
+    if n_items <= 2 * size:
+        return np.asarray(sum_blocks(node_values, blocks)[0])
+    few = _sample(blocks, n_items // size)
+    values = np.asarray(n_items / count_items(few) * sum_blocks(node_values, few)[0])
+    return with_derivatives(values, *_newton(blocks, between_nodes(values), prior))
 
 
 def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float]) -> tuple[float, float, float]:
@@ -68,9 +73,8 @@ def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float])
         tau += step
 
 
-def _sample(blocks: Sequence[Block], size: int) -> Sequence[Block]:
-    """About ``size`` items, evenly spaced over all blocks, in blocks as large as those."""
-    step = max(1, count_items(blocks) // size)
+def _sample(blocks: Sequence[Block], step: int) -> Sequence[Block]:
+    """Every ``step``-th item of each block, in blocks as large as those."""
 
     def every(block: Block) -> Block:
         return Block(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import twoheads as th
 from twoheads.errors import InvalidArtifact, InvalidParameter
+from twoheads.tables.formats.registry import looks_like_table
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
@@ -23,7 +24,6 @@ METHODS: dict[str, Callable[[str], Combiner]] = {
     "L+L": lambda scale: th.LabelLabelCombiner(model_scale=scale),
     "LR": lambda scale: th.LogisticCombiner(model_scale=scale),
 }
-_TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".gz", ".zst")
 
 
 def make_team(method: str, model_scale: str) -> Combiner:
@@ -41,7 +41,7 @@ def read_team(path: Path) -> Combiner:
         raise InvalidArtifact(f"There is no file {path}. Make one with: twoheads fit TABLE -o {path}")
     if path.is_dir():
         raise InvalidArtifact(f"{path} is a folder; give the file that 'twoheads fit' wrote.")
-    if path.suffix.lower() in _TABLE_SUFFIXES:
+    if looks_like_table(path.name):
         raise InvalidArtifact(f"{path} looks like a table; the team comes first: twoheads COMMAND team.json TABLE")
     team = th.load(path)
     if not isinstance(team, Combiner):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli.table_options import TableOptions
+from twoheads.tables.formats.registry import titles
 
 Team = Annotated[Path, typer.Argument(help="The team: a file that 'twoheads fit' wrote.")]
 Engine = Annotated[str, typer.Option("--engine", help="Where to compute: local or dask.")]
@@ -30,9 +31,7 @@ def _column(option: str, text: str, metavar: str = "COLUMN") -> Any:
 
 #: The files of a table.
 FILES: dict[str, Any] = {
-    "table": Annotated[
-        Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON lines; a folder or a pattern works too.")
-    ],
+    "table": Annotated[Path | None, typer.Argument(help=f"{titles()}; a folder or a pattern works too.")],
     "answers": Annotated[
         Path | None, typer.Option("--answers", help="A separate table of the people's answers.", metavar="FILE")
     ],

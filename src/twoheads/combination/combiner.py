@@ -21,7 +21,7 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.simplex import normalise_exp, normalise_log
-from twoheads.observations import Observations, as_observations, as_weight
+from twoheads.observations import Observations, as_observations, as_weight, matched_rows
 from twoheads.observations.checks import same_length
 from twoheads.observations.labels import encode_labels, label_text
 from twoheads.storage import artifact
@@ -78,6 +78,7 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the items whose truth is known."""
         predicted = self.predict(X)
+        y, sample_weight = matched_rows(X, y, sample_weight)
         truth = encode_labels(y, self.classes_, argument="y")
         same_length("y", len(truth), "X", len(predicted))
         weight = as_weight(sample_weight, len(truth))

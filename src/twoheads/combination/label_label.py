@@ -22,7 +22,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.observations import as_observations, as_weight, labelled_items
 from twoheads.storage.artifact import register
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.tables.scanned import read_labelled
 
 
 @register
@@ -67,7 +67,7 @@ class LabelLabelCombiner(Combiner):
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the items whose truth is known; a scanned table contains it."""
-        X, y = read_if_scanned(X, y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         self._adopt_schema(Schema.of(observations))
         observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))

@@ -20,7 +20,7 @@ from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import as_observations, as_weight, labelled_items
 from twoheads.storage.artifact import register
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.tables.scanned import read_labelled
 
 
 @register
@@ -62,7 +62,7 @@ class LogisticCombiner(Combiner):
         """Learn from the items whose truth is known; a scanned table contains it."""
         if self.features not in ("log", "probability"):
             raise InvalidParameter(f"features must be 'log' or 'probability'; it is {self.features!r}.")
-        X, y = read_if_scanned(X, y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         self._adopt_schema(Schema.of(observations))
         observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))

@@ -43,7 +43,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import temperature_sums
 from twoheads.observations import as_observations
 from twoheads.storage.artifact import register
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.tables.scanned import read_labelled
 
 METHODS = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IMax")
 
@@ -210,7 +210,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """At least 50 iterations, until the expected log-likelihood changes by less than one in a million."""
-        X, y = read_if_scanned(X, y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         items = open_items(observations, model_scale=self.model_scale)
         self._need_model_count(items.schema)
@@ -221,7 +221,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
             )
         confusion, calibrator, path = _released_em(observations.block(slice(0, len(observations))))
         settings = StatisticsSettings(0.0, overlap=False, response=None, search_prior=calibrator.search_prior())
-        statistics = collect_statistics(items, items.blocks(), settings).without_sample()
+        statistics = collect_statistics(items.schema, (0, len(items)), items.blocks(), None, settings).without_sample()
         prevalence = np.full(items.schema.n_classes, 1.0 / items.schema.n_classes)
         rule = CombinationRule(confusion, calibrator, has_model=items.schema.has_model)
         return self.adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))

@@ -18,11 +18,15 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Parts:
-    """Unfitted estimators and settings; see the parameters of `ProbabilityLabelCombiner`."""
+    """Unfitted estimators and settings; see the parameters of `ProbabilityLabelCombiner`.
+
+    correlation  of answers on one item, that of the dependence's prior; 0 without a dependence
+    """
 
     confusion: Confusion
     calibrator: Calibrator
     dependence: Dependence | None = None
+    correlation: float = 0.0
     class_prior: str | Floats = "model"
     unlabelled_weight: float = 1.0
     max_iter: int = 1000

@@ -212,11 +212,17 @@ class ProbabilityLabelCombiner(Team):
         if not self.unlabelled_weight >= 0:
             raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
         self._need_model_count(schema)
-        dependence = self.dependence
+        confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")
+        calibrator = clone_or_default(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
+        dependence, correlation = None, 0.0
+        if self.dependence is not None:
+            dependence = clone_or_default(self.dependence, Dependence, Dependence, "dependence")
+            correlation = dependence.prior_correlation
         return Parts(
-            clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion"),
-            clone_or_default(self.calibrator, Calibrator, TemperatureScaling, "calibrator"),
-            None if dependence is None else clone_or_default(dependence, Dependence, Dependence, "dependence"),
+            confusion,
+            calibrator,
+            dependence,
+            correlation,
             as_class_prior(self.class_prior, schema.n_classes),
             self.unlabelled_weight,
             self.max_iter,

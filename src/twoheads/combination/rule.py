@@ -53,7 +53,7 @@ class CombinationRule:
         block = self.pooled(block)
         if self.dependence is None:
             return self.with_prior_shift(block, self._log_product(block))
-        proba = self.posterior(block, self.answer_log_likelihood(block), self.dependence)
+        (proba,) = self.posteriors(block, self.answer_log_likelihood(block), self.dependence)
         if self.guard is not None:
             partner = self.human_label(block) if self.guard.human_leads else self.model_label(block)
             proba = guarded(proba, partner, self.guard.log_threshold)
@@ -83,26 +83,31 @@ class CombinationRule:
         """Log-likelihood of confidence levels and of "unsure", (n_classes, n_items); None where there are none."""
         return None if self.response is None else self.response.log_likelihood(block)
 
-    def posterior(self, block: Block, log_likelihood: Floats, dependence: Dependence) -> Floats:
-        """Probability of each class, corrected for dependence on items with both an answer and a model row.
+    def posteriors(self, block: Block, log_likelihood: Floats, *dependences: Dependence) -> list[Floats]:
+        """Probability of each class by each correction, applied to items with both an answer and a model row.
 
         log_likelihood  (n_classes, n_items) of the answers
         """
         assert block.answers is not None
-        proba = dependence.proba(self.model_log_proba(block), log_likelihood, block.answers)
+        log_proba = self.model_log_proba(block)
         no_answer, no_model = block.single_source_items(has_model=self.has_model)
+        probas = [each.proba(log_proba, log_likelihood, block.answers) for each in dependences]
         if len(no_answer):
-            proba[:, no_answer] = dependence.model_proba(self.calibrator.calibrate(block.log_proba[:, no_answer]))
+            calibrated = self.calibrator.calibrate(block.log_proba[:, no_answer])
+            for each, proba in zip(dependences, probas, strict=True):
+                proba[:, no_answer] = each.model_proba(calibrated)
         if len(no_model):
             prior = self.with_class_prior(block, np.zeros_like(log_likelihood))[:, no_model]
             answers = block.answers.take(no_model)
-            proba[:, no_model] = dependence.answers_proba(prior, log_likelihood[:, no_model], answers)
-        return proba
+            for each, proba in zip(dependences, probas, strict=True):
+                proba[:, no_model] = each.answers_proba(prior, log_likelihood[:, no_model], answers)
+        return probas
 
     def model_log_proba(self, block: Block) -> Floats:
         """The model's log-probabilities as the correction for dependence takes them, (n_classes, n_items)."""
         block = self.pooled(block)
-        return self.with_class_prior(block, self.calibrator.dependence_input(block.log_proba))
+        log_proba = self.calibrator.dependence_input(block.log_proba)
+        return log_proba if block.no_model is None else self.with_class_prior(block, log_proba)
 
     @cached_property
     def final_calibrator(self) -> Calibrator:

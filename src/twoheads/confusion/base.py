@@ -17,8 +17,8 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
 from twoheads.kernels.confusion.matrices import log_table
 from twoheads.kernels.numerics.quadrature import normalised_weights
-from twoheads.observations import as_observations, as_truth, as_weight
-from twoheads.tables.scanned import read_if_scanned
+from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
+from twoheads.tables.scanned import read_labelled
 
 Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
@@ -76,8 +76,8 @@ class Confusion(BaseEstimator, ABC):
 
         A scanned table contains its truth.
         """
-        X, y = read_if_scanned(X, y)
-        observations = as_observations(X, y=y)
+        X, y, sample_weight = read_labelled(X, y, sample_weight)
+        observations = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
         truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
         n_classes = observations.n_classes
         counts = hard_counts(observations.answers, truth, weight, observations.n_columns, n_classes)

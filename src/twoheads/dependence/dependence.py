@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -10,19 +11,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from twoheads.dependence.evidence import Evidence, KeptEvidence, OutOfFoldLikelihood, StreamedEvidence
-from twoheads.engines.blocks import map_blocks
+from twoheads.dependence.evidence import Evidence, KeptEvidence, StreamedEvidence
 from twoheads.errors import InvalidParameter
 from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.likelihood import (
-    DependenceNodes,
-    dependence_proba,
-)
 from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
-from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
+from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -94,38 +90,29 @@ class Dependence(BaseEstimator):
         agreement: Agreement | None = None,
     ) -> Self:
         """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
-        nothing = Block(np.empty((n_classes, 0)), true_label=np.empty(0, dtype=np.intp))
+        nothing = Evidence(np.empty((n_classes, 0)), np.empty((n_classes, 0)), np.empty(0, dtype=np.intp), None, None)
         return self.fit(
-            [nothing],
-            [],
-            lambda block: block.log_proba,
-            n=0.0,
-            log_temperature_prior=log_temperature_prior,
-            n_classes=n_classes,
-            agreement=agreement,
+            [nothing], n=0.0, log_temperature_prior=log_temperature_prior, n_classes=n_classes, agreement=agreement
         )
 
     def fit(
         self,
-        blocks: Sequence[Block],
-        sample: Sequence[Block],
-        out_of_fold: OutOfFoldLikelihood,
+        evidence: Sequence[Evidence],
+        whole: StreamedEvidence | None = None,
         *,
         n: float,
         log_temperature_prior: tuple[float, float],
         n_classes: int,
         agreement: Agreement | None = None,
     ) -> Self:
-        """Learn from labelled blocks.
+        """Learn from labelled items.
 
         Parameters
         ----------
-        blocks : sequence of Block
-            The labelled items, with `Calibrator.dependence_input` as ``log_proba``.
-        sample : sequence of Block
-            A subset of them, evenly spaced, where they are too many for a grid; else empty.
-        out_of_fold : callable
-            Log-likelihood of a block's answers, from matrices fitted without their items.
+        evidence : sequence of Evidence
+            The labelled items, block by block; of very many a sample, evenly spaced.
+        whole : StreamedEvidence, optional
+            All labelled items, where ``evidence`` is a sample of them.
         n : float
             The labelled items' total weight.
         log_temperature_prior : (float, float)
@@ -140,14 +127,13 @@ class Dependence(BaseEstimator):
         )
         if agreement is not None:
             prior = prior_with_agreement(n, prior)
-        few = list(map_blocks(lambda block: Evidence.of(block, out_of_fold), sample or blocks))
-        few_n = sum(block.total_weight() for block in sample) if sample else n
-        self.correlation_ = self._correlation(few, few_n, prior, n_classes)
-        kept = KeptEvidence([evidence.discounted(self.correlation_) for evidence in few])
-        if sample:
-            whole = StreamedEvidence(blocks, out_of_fold, self.correlation_)
-            return self._set(fit_dependence_mode(whole.sums, kept.sums, n, few_n, n_classes, prior))
-        return self._set(fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement))
+        kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
+        self.correlation_ = self._correlation(evidence, kept_n, prior, n_classes)
+        kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
+        if whole is None:
+            return self._set(fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement))
+        sums = partial(whole.sums, self.correlation_)
+        return self._set(fit_dependence_mode(sums, kept.sums, n, kept_n, n_classes, prior))
 
     def _correlation(self, labelled: Sequence[Evidence], n: float, prior: DependencePrior, n_classes: int) -> float:
         """The mode of r, with (tau, rho) at theirs; the prior's where labels are few or no item has several answers."""
@@ -157,7 +143,7 @@ class Dependence(BaseEstimator):
 
         def loss(logit: float) -> float:
             kept = KeptEvidence([evidence.discounted(float(expit(logit))) for evidence in labelled])
-            mode = dependence_mode(kept.sums, n, prior, 0.0, start, n_classes)
+            mode = dependence_mode(kept.sums, model_alone_weight(n), prior, 0.0, start, n_classes)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd

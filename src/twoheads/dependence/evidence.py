@@ -13,7 +13,8 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.engines.progress import current_callback
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.likelihood import dependence_sums, dependence_values
+from twoheads.kernels.dependence.mode import dependence_sums
+from twoheads.kernels.dependence.posterior import dependence_values
 
 #: Log-likelihood of a block's answers, (n_classes, n_items), from matrices fitted without their items.
 OutOfFoldLikelihood = Callable[[Block], Floats]
@@ -44,6 +45,10 @@ class Evidence:
         if block.answers is not None and block.answers.start is not None:
             more = np.maximum(block.answers.per_item() - 1, 0)
         return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more)
+
+    def total_weight(self) -> float:
+        """The sum of the items' weights."""
+        return float(len(self.true_label) if self.weight is None else self.weight.sum())
 
     def discounted(self, correlation: float) -> tuple[Floats, Floats, Codes, Floats | None]:
         """Arguments of the kernels, the log-likelihood divided by the design effect."""
@@ -80,11 +85,10 @@ class StreamedEvidence:
 
     blocks: Sequence[Block]
     out_of_fold: OutOfFoldLikelihood
-    correlation: float
 
-    def sums(self, *at: Any) -> Any:
-        """`dependence_sums` over all items, at the parameters ``at``."""
-        out_of_fold, correlation = self.out_of_fold, self.correlation
+    def sums(self, correlation: float, *at: Any) -> Any:
+        """`dependence_sums` over all items, at a correlation and the parameters ``at``."""
+        out_of_fold = self.out_of_fold
 
         def kernel(block: Block) -> Any:
             return dependence_sums(*Evidence.of(block, out_of_fold).discounted(correlation), *at)

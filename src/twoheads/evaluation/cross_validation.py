@@ -14,7 +14,7 @@ from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import Predictions, predict_all
 from twoheads.evaluation.team import Team, UnfittedTeam
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations import Observations, as_observations, as_truth, as_weight
+from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
 
 _MAX_LEAVE_ONE_OUT = 50  # labels; with more, folds are as good
 
@@ -60,6 +60,7 @@ def cross_validated(
     >>> len(found), found.how
     (4, 'leave-one-out cross-validation')
     """
+    y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, model_scale=team.model_scale)
     truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
     known = np.flatnonzero(truth != MISSING)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations.checks import SUM_TOLERANCE, as_weight, same_length
+from twoheads.observations import SUM_TOLERANCE
+from twoheads.observations.checks import as_weight, same_length
 from twoheads.observations.labels import encode_labels, is_missing, label_text, ordered_classes, same_texts
 
 

@@ -16,7 +16,7 @@ from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import UnfittedTeam
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring import scores
-from twoheads.observations import Observations, as_observations, as_truth
+from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.text import count
 
 _MAX_LABELLED = 20_000  # labelled items used
@@ -109,6 +109,7 @@ def learning_curve(
     if not 0 < held_out < 1:
         raise InvalidParameter(f"held_out must be between 0 and 1; it is {held_out!r}.")
     rng = np.random.default_rng(random_state)
+    y, _ = matched_rows(X, y)
     observations = as_observations(X, y=y, model_scale=team.model_scale)
     truth = as_truth(y, observations)
     known, unknown = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)

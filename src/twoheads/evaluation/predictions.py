@@ -13,7 +13,7 @@ from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.evaluation.team import Team, calibrator_of
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations import Observations, as_observations, as_truth, as_weight
+from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,7 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
     ([0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 1])
     """
     observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    y, sample_weight = matched_rows(X, y, sample_weight)
     weight = as_weight(sample_weight, len(observations))
     return predict_all(team, observations, as_truth(y, observations), weight)
 

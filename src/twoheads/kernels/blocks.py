@@ -71,8 +71,8 @@ class Block:
     def has_answer(self) -> NDArray[np.bool_]:
         """Which items have an answer, "unsure" included, (n_items,)."""
         assert self.answers is not None
-        answered = self.answers.per_item() > 0
-        return answered if self.unsure is None else answered | (self.unsure.per_item() > 0)
+        answered = _has_any(self.answers)
+        return answered if self.unsure is None else answered | _has_any(self.unsure)
 
     def single_source_items(self, *, has_model: bool) -> tuple[Codes, Codes]:
         """Items with a model row and no answer, and items without a model row.
@@ -105,6 +105,11 @@ class Block:
             None if self.no_model is None else self.no_model[items],
             None if self.number is None else self.number[items],
         )
+
+
+def _has_any(answers: Answers) -> NDArray[np.bool_]:
+    """Which items have an answer, (n_items,)."""
+    return answers.column != MISSING if answers.start is None else np.diff(answers.start) > 0
 
 
 def joined(blocks: Sequence[Block]) -> Block:

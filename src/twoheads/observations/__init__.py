@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from twoheads.observations.observations import (
-    SUM_TOLERANCE,
-    Observations,
-    as_model,
-    as_observations,
-    as_targets,
-    as_truth,
-    as_weight,
-    labelled_items,
-)
+from twoheads.observations.checks import as_weight
+from twoheads.observations.convert import as_model, as_observations
+from twoheads.observations.model_checks import OBSERVATIONS_TERMS, SUM_TOLERANCE, ModelTerms
+from twoheads.observations.observations import Observations
+from twoheads.observations.targets import as_targets, as_truth, labelled_items, matched_rows
 
 __all__ = [
+    "OBSERVATIONS_TERMS",
     "SUM_TOLERANCE",
+    "ModelTerms",
     "Observations",
     "as_model",
     "as_observations",
@@ -22,4 +19,5 @@ __all__ = [
     "as_truth",
     "as_weight",
     "labelled_items",
+    "matched_rows",
 ]

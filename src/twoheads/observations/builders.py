@@ -1,10 +1,9 @@
-"""Arrays, wide tables and long tables as the parts of which Observations are made."""
+"""Arrays and wide tables as the fields of Observations, not yet checked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import (
     Answers,
-    pack_answers,
-    pack_values,
     permute_classes,
     sorted_answers,
     sorted_values,
@@ -21,268 +18,163 @@ from twoheads.kernels.answers import (
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations.checks import as_class_codes, as_confidence, check_columns, same_length
 from twoheads.observations.columns import (
-    classes_of_frame,
+    annotator_columns,
     confidence_columns,
-    given_classes,
     model_columns,
-    need_people,
-    one_of,
-    people_columns,
+    named_classes,
+    need_annotators,
     same_classes,
 )
 from twoheads.observations.frames import Frame, as_column, as_numbers
 from twoheads.observations.labels import (
-    classes_in,
+    classes_of_frame,
     encode_labels,
     is_missing,
     label_text,
-    ordered_classes,
-    set_apart,
-    sorted_names,
+    split_unsure,
     unsure_words,
 )
 
+Mask = NDArray[np.bool_]
 
-@dataclass(frozen=True)
-class Parts:
-    """What `twoheads.observations.Observations` are made of; None for ids and names that there are not."""
+
+class AnswerFields(TypedDict):
+    """The fields of `Observations` that annotators fill."""
+
+    answers: Answers
+    unsure: NotRequired[Answers | None]
+    confidence: NotRequired[Floats | None]
+
+
+class Fields(AnswerFields):
+    """The fields of `Observations`, as `Observations.checked` takes them."""
 
     classes: NDArray[Any]
     model_proba: tuple[NDArray[Any], ...]
-    answers: Answers
-    annotators: tuple[str, ...] = ("human",)
-    items: NDArray[Any] | None = None
-    columns: tuple[str, ...] | None = None
-    models: tuple[str, ...] | None = None
-    unsure: Answers | None = None
-    confidence: Floats | None = None
+    annotators: NotRequired[tuple[str, ...]]
+    items: NotRequired[NDArray[Any] | None]
+    columns: NotRequired[tuple[str, ...] | None]
+    models: NotRequired[tuple[str, ...] | None]
 
 
 def read_arrays(
     human_label: ArrayLike, model_proba: Any, classes: ArrayLike | None, items: Any, confidence: ArrayLike | None
-) -> Parts:
-    """One person's class codes, or class names, and one model's rows, or several models' by name."""
-    named_models = isinstance(model_proba, Mapping)
-    rows = {str(name): values for name, values in model_proba.items()} if named_models else {"model": model_proba}
-    if not rows or (named_models and len(rows) < len(model_proba)):
-        raise InvalidObservations(
-            f"model_proba must give each model's rows by its name; its keys are {list(model_proba)!r}."
-        )
-    arguments = {name: f"model_proba of {name!r}" if named_models else "model_proba" for name in rows}
-    probas = [as_numbers(values, arguments[name]) for name, values in rows.items()]
-    for argument, proba in zip(arguments.values(), probas, strict=True):
-        if proba.ndim != 2:
-            raise InvalidObservations(
-                f"{argument} must have two dimensions, (n_items, n_classes); it has shape {proba.shape}."
-            )
-    n_classes = probas[0].shape[1]
+) -> Fields:
+    """One annotator's class codes or class names, and one model's rows, or several models' by name."""
     human = as_column(human_label)
     if human.ndim != 1:
         raise InvalidObservations(
             f"human_label must be one-dimensional, one label per item; it has shape {human.shape}."
         )
-    for argument, proba in zip(arguments.values(), probas, strict=True):
-        same_length("human_label", len(human), argument, len(proba))
-        check_columns(proba, n_classes, argument)
-    named, order = (np.arange(n_classes), None) if classes is None else given_classes(classes, n_classes)
-    unsure = None
-    if human.dtype.kind in "OU" and any(isinstance(value, str) and not is_missing(value) for value in human.tolist()):
-        human, unsure = set_apart(human, unsure_words((), map(label_text, named.tolist())), "human_label")
-        codes = encode_labels(human, named, argument="human_label", allow_codes=False)
-    else:
-        codes = as_class_codes(human, n_classes, "human_label")
-        codes = codes if order is None else permute_classes(Answers(codes), np.argsort(order)).column
+    probas = _rows_by_model(model_proba, len(human))
+    n_classes = next(iter(probas.values())).shape[1]
+    named, order = (np.arange(n_classes), None) if classes is None else named_classes(classes, n_classes)
+    codes, unsure = _codes_or_names(human, named, order)
     sure = None if confidence is None else as_confidence(confidence, "confidence")
     if sure is not None:
         same_length("confidence", len(sure), "human_label", len(human))
-    ids = None if items is None else as_column(items)
-    return Parts(
-        named,
-        tuple(proba if order is None else proba[:, order] for proba in probas),
-        items=ids,
-        models=tuple(rows),
+    return {
+        "classes": named,
+        "model_proba": tuple(proba if order is None else proba[:, order] for proba in probas.values()),
+        "annotators": ("human",),
+        "columns": None,
+        "items": None if items is None else as_column(items),
+        "models": tuple(probas),
         **wide_answers([codes], [unsure], [sure], n_classes, len(human)),
-    )
+    }
 
 
-def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, need_human: bool) -> Parts:
+def _rows_by_model(model_proba: Any, n_items: int) -> dict[str, NDArray[Any]]:
+    """Each model's rows as numbers, by its name; all of one shape."""
+    if not isinstance(model_proba, Mapping):
+        arguments, rows = {"model": "model_proba"}, {"model": model_proba}
+    else:
+        rows = {str(name): values for name, values in model_proba.items()}
+        arguments = {name: f"model_proba of {name!r}" for name in rows}
+        if not rows or len(rows) < len(model_proba):
+            raise InvalidObservations(
+                f"model_proba must hold each model's rows under its name; its keys are {list(model_proba)!r}."
+            )
+    probas = {name: as_numbers(values, arguments[name]) for name, values in rows.items()}
+    for name, proba in probas.items():
+        if proba.ndim != 2:
+            raise InvalidObservations(
+                f"{arguments[name]} must have two dimensions, (n_items, n_classes); it has shape {proba.shape}."
+            )
+    n_classes = next(iter(probas.values())).shape[1]
+    for name, proba in probas.items():
+        same_length("human_label", n_items, arguments[name], len(proba))
+        check_columns(proba, n_classes, arguments[name])
+    return probas
+
+
+def _codes_or_names(human: NDArray[Any], classes: NDArray[Any], order: Codes | None) -> tuple[Codes, Mask | None]:
+    """The codes of one annotator's labels, and where they mean "unsure"; texts are names of classes."""
+    if human.dtype.kind in "OU" and any(isinstance(value, str) and not is_missing(value) for value in human.tolist()):
+        words = unsure_words((), map(label_text, classes.tolist()))
+        human, unsure = split_unsure(human, words, "human_label")
+        return encode_labels(human, classes, argument="human_label", allow_codes=False), unsure
+    codes = as_class_codes(human, len(classes), "human_label")
+    return codes if order is None else permute_classes(Answers(codes), np.argsort(order)).column, None
+
+
+def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, need_human: bool) -> Fields:
     """A wide table: ``human`` or ``human_<name>``, ``p_<class>`` or ``<model>.p_<class>``, perhaps more."""
     frame = Frame(X)
-    models, people = model_columns(frame), people_columns(frame)
+    models = model_columns(frame.columns, frame.argument)
+    annotators = annotator_columns(frame.columns, frame.argument)
+    sure_columns = confidence_columns(frame.columns, annotators)
     if need_human:
-        need_people(frame, people)
+        need_annotators(annotators, frame.columns, frame.argument)
     names = list(next(iter(models.values())))
     words = unsure_words(unsure, names)
-    given, said_unsure = {}, []
-    for column in people.values():
-        given[column], where = set_apart(frame.column(column), words, column)
-        said_unsure.append(where)
+    split = {column: split_unsure(frame.column(column), words, column) for column in annotators.values()}
+    labels = {column: certain for column, (certain, _) in split.items()}
     truth = None if y is None else as_column(y)
-    named = classes_of_frame(names, truth, list(given.values())) if classes is None else same_classes(names, classes)
-    codes = [encode_labels(labels, named, argument=name, allow_codes=False) for name, labels in given.items()]
-    sure_columns = confidence_columns(frame.columns, people)
-    sure = [
-        as_confidence(frame.column(sure_columns[name]), f"column {sure_columns[name]!r}")
-        if name in sure_columns
-        else None
-        for name in people
-    ]
-    of_model = [[columns[label_text(name)] for name in named.tolist()] for columns in models.values()]
-    return Parts(
-        named,
-        tuple(map(frame.numbers, of_model)),
-        annotators=tuple(people) or ("human",),
-        items=frame.column("item") if "item" in frame.columns else None,
-        columns=(*people.values(), *(column for columns in of_model for column in columns)),
-        models=tuple(models),
-        **wide_answers(codes, said_unsure, sure, len(named), len(frame)),
-    )
-
-
-def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: Any) -> Parts:
-    """A long table of answers and a table of the model's rows; items are matched by their text."""
-    long = Frame(answers, argument="answers")
-    names = ("item", "task"), ("annotator", "worker"), ("answer", "label")
-    item, annotator, answer = (long.column(one_of(long, some)) for some in names)
-    given = None if classes is None else given_classes(classes, len(as_column(classes)))[0]
-    texts = [] if given is None else [label_text(name) for name in given.tolist()]
-    items: dict[str, Any] = {}
-    probas: dict[str, NDArray[Any]] = {}
-    if model is None:
-        answer, unsure_at = set_apart(answer, unsure_words(unsure, texts), "answers")
-        named = classes_in(answer) if given is None else given
-    else:
-        table = Frame(model, argument="model")
-        columns = model_columns(table)
-        texts = list(next(iter(columns.values())))
-        answer, unsure_at = set_apart(answer, unsure_words(unsure, texts), "answers")
-        named = ordered_classes(texts, answer) if given is None else same_classes(texts, given, argument="model")
-        items, probas = _model_rows(table, columns, named)
-    codes = encode_labels(answer, named, argument="answers", allow_codes=False)
-    item_code = _numbered(item, items, "item", "answers")
-    people: dict[str, Any] = {}
-    person = _numbered(annotator, people, "annotator", "answers")
-    place = {name: at for at, name in enumerate(sorted_names(people))}
-    person = np.array([place[name] for name in people], dtype=np.intp)[person]
-    asked, n_items = np.flatnonzero(codes != MISSING), len(items)
-    who, column = item_code[asked], person[asked] * len(named) + codes[asked]
-    sure = as_confidence(long.column("confidence"), "column 'confidence'") if "confidence" in long.columns else None
-    return Parts(
-        named,
-        tuple(_filled(proba, n_items) for proba in probas.values()),
-        pack_answers(who, column, n_items),
-        tuple(place) or ("human",),
-        as_column(list(items.values())),
-        models=tuple(probas),
-        unsure=None if unsure_at is None else pack_answers(item_code[unsure_at], person[unsure_at], n_items),
-        confidence=None if sure is None else pack_values(who, column, sure[asked], n_items),
-    )
-
-
-def _model_rows(
-    table: Frame, columns: dict[str, dict[str, str]], classes: NDArray[Any]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The items of a table of model rows, by their text, and each model's rows."""
-    ids = table.column(one_of(table, ("item", "task")))
-    rows = {
-        name: table.numbers([some[label_text(label)] for label in classes.tolist()]) for name, some in columns.items()
+    named = classes_of_frame(names, truth, list(labels.values())) if classes is None else same_classes(names, classes)
+    codes = [encode_labels(values, named, argument=column, allow_codes=False) for column, values in labels.items()]
+    masks = [mask for _, mask in split.values()]
+    by_model = [[columns[label_text(name)] for name in named.tolist()] for columns in models.values()]
+    return {
+        "classes": named,
+        "model_proba": tuple(map(frame.numbers, by_model)),
+        "annotators": tuple(annotators) or ("human",),
+        "items": frame.column("item") if "item" in frame.columns else None,
+        "columns": (*annotators.values(), *(column for columns in by_model for column in columns)),
+        "models": tuple(models),
+        **wide_answers(codes, masks, _confidences(frame, annotators, sure_columns), len(named), len(frame)),
     }
-    if "model" not in table.columns:
-        return _one_row_per_item(ids), rows
-    if list(rows) != ["model"]:
-        raise InvalidObservations(
-            "model must name its models in a column model or in columns <model>.p_<class>; it does both. Drop one."
-        )
-    items: dict[str, Any] = {}
-    names: dict[str, Any] = {}
-    item, which = _numbered(ids, items, "item", "model"), _numbered(table.column("model"), names, "model", "model")
-    _one_row_of_each(item, which, list(items.values()), list(names))
-    probas = {}
-    for name in sorted_names(names):
-        mine = which == list(names).index(name)
-        probas[name] = np.full((len(items), len(classes)), np.nan)
-        probas[name][item[mine]] = rows["model"][mine]
-    return items, probas
 
 
-def _one_row_of_each(item: Codes, which: Codes, items: list[Any], models: list[str]) -> None:
-    pair = item * len(models) + which
-    first = np.full(len(items) * len(models), len(pair))
-    np.minimum.at(first, pair, np.arange(len(pair)))
-    times = np.bincount(pair, minlength=len(first))
-    if (times > 1).any():
-        off = int(np.where(times > 1, first, len(pair)).argmin())
-        raise InvalidObservations(
-            f"model must have one row per item and model; item {items[off // len(models)]!r} has {times[off]} of model "
-            f"{models[off % len(models)]!r} ({len(pair) - int((times > 0).sum())} of {len(pair)} rows are repeats). "
-            "Keep one of each."
-        )
-
-
-def _filled(proba: NDArray[Any], n_items: int) -> NDArray[Any]:
-    """Rows of the first items, and gaps for the rest."""
-    if len(proba) == n_items:
-        return proba
-    return np.concatenate([proba, np.full((n_items - len(proba), proba.shape[1]), np.nan)])
-
-
-def _one_row_per_item(items: NDArray[Any]) -> dict[str, Any]:
-    place: dict[str, Any] = {}
-    code = _numbered(items, place, "item", "model")
-    if len(place) < len(code):
-        times = np.bincount(code)
-        repeated = int(np.argmax(times > 1))
-        raise InvalidObservations(
-            f"model must have one row per item; item {list(place.values())[repeated]!r} has {times[repeated]} "
-            f"({len(code) - len(place)} of {len(code)} rows are repeats). Keep one row of each item."
-        )
-    return place
-
-
-def _numbered(names: NDArray[Any], known: dict[str, Any], column: str, argument: str) -> Codes:
-    """The number of each name, by its text, in ``known``, which grows by the names that are new."""
-    listed = names.tolist()
-    off = [row for row, name in enumerate(listed) if is_missing(name)]
-    if off:
-        raise InvalidObservations(
-            f"{argument} must name the {column} in every row; row {off[0]} is blank "
-            f"({len(off)} of {len(listed)} rows are off). Name it, or drop those rows."
-        )
-    place = {text: at for at, text in enumerate(known)}
-    codes = np.empty(len(listed), dtype=np.intp)
-    for row, name in enumerate(listed):
-        text = label_text(name)
-        codes[row] = place.setdefault(text, len(place))
-        known.setdefault(text, name)
-    return codes
+def _confidences(frame: Frame, annotators: dict[str, str], columns: dict[str, str]) -> list[Floats | None]:
+    """Each annotator's confidences, or None without a column of them."""
+    found = {name: as_confidence(frame.column(column), f"column {column!r}") for name, column in columns.items()}
+    return [found.get(name) for name in annotators]
 
 
 def wide_answers(
-    codes: list[Codes],
-    unsure: list[NDArray[np.bool_] | None],
-    confidence: list[Floats | None],
-    n_classes: int,
-    n_items: int,
-) -> dict[str, Any]:
-    """The parts that people give: a column of codes each, where they said "unsure", how sure they were."""
+    codes: list[Codes], unsure: list[Mask | None], confidence: list[Floats | None], n_classes: int, n_items: int
+) -> AnswerFields:
+    """Answers from a column of codes per annotator, where they were "unsure", and how confident they were."""
     if not codes:
         return {"answers": Answers(np.full(n_items, MISSING))}
-    nobody, nothing = np.zeros(n_items, dtype=bool), np.full(n_items, np.nan)
-    said = None
-    if any(where is not None for where in unsure):
-        item, person = np.nonzero(np.stack([nobody if where is None else where for where in unsure], axis=1))
-        said = sorted_answers(item, person, n_items)
+    unsure_by = None
+    if any(mask is not None for mask in unsure):
+        nowhere = np.zeros(n_items, dtype=bool)
+        item, annotator = np.nonzero(np.stack([nowhere if mask is None else mask for mask in unsure], axis=1))
+        unsure_by = sorted_answers(item, annotator, n_items)
     sure = None
     if any(numbers is not None for numbers in confidence):
-        sure = np.stack([nothing if numbers is None else numbers for numbers in confidence], axis=1)
+        unknown = np.full(n_items, np.nan)
+        sure = np.stack([unknown if numbers is None else numbers for numbers in confidence], axis=1)
     if len(codes) == 1:
         alone = None if sure is None else np.where(codes[0] != MISSING, sure[:, 0], np.nan)
-        return {"answers": Answers(codes[0]), "unsure": said, "confidence": alone}
+        return {"answers": Answers(codes[0]), "unsure": unsure_by, "confidence": alone}
     table = np.stack(codes, axis=1)
-    item, person = np.nonzero(table != MISSING)
-    column = person * n_classes + table[item, person]
+    item, annotator = np.nonzero(table != MISSING)
+    column = annotator * n_classes + table[item, annotator]
     return {
         "answers": sorted_answers(item, column, n_items),
-        "unsure": said,
-        "confidence": None if sure is None else sorted_values(item, sure[item, person], n_items),
+        "unsure": unsure_by,
+        "confidence": None if sure is None else sorted_values(item, sure[item, annotator], n_items),
     }

@@ -1,4 +1,7 @@
-"""Which columns of a table hold the classes, the people and the items."""
+"""Which columns of a table hold items, answers and models' numbers, by name; and the classes that they show.
+
+`twoheads.tables.schema.roles` adds the options that name other columns.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +13,61 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
-from twoheads.observations.frames import Frame, as_column
+from twoheads.observations.frames import as_column
 from twoheads.observations.labels import (
     classes_in,
     is_missing,
     label_text,
     ordered_classes,
-    read_as_codes,
     sorted_names,
 )
 from twoheads.text import listed
 
-
-def one_of(frame: Frame, names: tuple[str, ...]) -> str:
-    """The one of several names for the same thing that the table uses."""
-    for name in names:
-        if name in frame.columns:
-            return name
-    raise InvalidObservations(
-        f"{frame.argument} must have a column {' or '.join(names)}; its columns are {listed(frame.columns)}."
-    )
+#: Names of the same column, in order of preference.
+ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)
+#: The columns of a model's numbers, and of one annotator's answers; * is the class or the annotator.
+PROBABILITY, HUMAN = "p_*", "human_*"
 
 
-def class_columns(frame: Frame) -> dict[str, str]:
-    """The column of each class, ``p_<class>``, by class name."""
-    names = {name.removeprefix("p_"): name for name in frame.columns if name.startswith("p_") and len(name) > 2}
-    if not names:
+def first_of(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The first of several names for the same thing that is a column."""
+    return next((name for name in names if name in columns), None)
+
+
+def one_of(columns: Sequence[str], names: Sequence[str], where: str) -> str:
+    """The first of several names for the same thing that is a column; one must be."""
+    found = first_of(columns, names)
+    if found is None:
         raise InvalidObservations(
-            f"{frame.argument} must have one probability column per class, named p_<class>; "
-            f"its columns are {listed(frame.columns)}."
+            f"{where} must have a column {' or '.join(names)}; its columns are {listed(columns)}."
         )
-    return names
+    return found
 
 
-def model_columns(frame: Frame) -> dict[str, dict[str, str]]:
+def matching(columns: Sequence[str], pattern: str) -> dict[str, str]:
+    """The columns that match a pattern, by the text in place of its ``*``."""
+    before, _, after = pattern.partition("*")
+    ends = len(before) + len(after)
+    found = [name for name in columns if name.startswith(before) and name.endswith(after) and len(name) > ends]
+    return {name[len(before) : len(name) - len(after)]: name for name in found}
+
+
+def class_columns(columns: Sequence[str], where: str) -> dict[str, str]:
+    """The column of each class, ``p_<class>``, by class name."""
+    found = matching(columns, PROBABILITY)
+    if not found:
+        raise InvalidObservations(
+            f"{where} must have one probability column per class, named p_<class>; its columns are {listed(columns)}."
+        )
+    return found
+
+
+def model_columns(columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
     """The column of each class, by class name, by model: ``<model>.p_<class>``, or ``p_<class>`` without a name."""
-    named = named_models(frame.columns, frame.argument)
-    plain = any(name.startswith("p_") and len(name) > 2 for name in frame.columns)
-    found = ({"model": class_columns(frame)} if plain or not named else {}) | named
-    return found if not named else same_in_models(found, frame.argument)
+    named = named_models(columns, where)
+    if named and not matching(columns, PROBABILITY):
+        return same_in_models(named, where)
+    return same_in_models({"model": class_columns(columns, where)} | named, where)
 
 
 def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
@@ -58,15 +77,18 @@ def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]
         model, separator, name = column.partition(".p_")
         if separator and model and name and not column.startswith(("p_", "human_")):
             models.setdefault(model, {})[name] = column
-    if "model" in models and any(name.startswith("p_") and len(name) > 2 for name in columns):
+    if "model" in models and matching(columns, PROBABILITY):
         raise InvalidObservations(
-            f"{where} must name each model once; 'model' is also the one of the columns p_<class>. Rename one of them."
+            f"{where} must name each model once; 'model' is also the name for the columns p_<class>. "
+            "Rename one of them."
         )
-    return {model: models[model] for model in sorted_names(models)}
+    return {model: models[model] for model in sorted_names(models)} if models else {}
 
 
 def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, dict[str, str]]:
-    """The models' columns as given, if every model has a column for each class."""
+    """``models``, if every model has a column for each class."""
+    if len(models) == 1:
+        return models
     every = sorted_names({name for classes in models.values() for name in classes})
     lacking = [(model, name) for model, classes in models.items() for name in every if name not in classes]
     if lacking:
@@ -80,13 +102,35 @@ def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, d
     return models
 
 
-def confidence_columns(columns: Sequence[str], people: Iterable[str]) -> dict[str, str]:
-    """The column of each person's confidence by the person's name, where there is one.
+def annotator_columns(columns: Sequence[str], where: str) -> dict[str, str]:
+    """The column of each annotator's answers by name: ``human`` first, then each ``human_<name>`` in order."""
+    named = matching(columns, HUMAN)
+    found = {name: named[name] for name in sorted_names(named)} if named else {}
+    if "human" not in columns:
+        return found
+    if "human" in found:
+        raise InvalidObservations(
+            f"{where} must name each person once; 'human' and 'human_human' are the same name. Rename one of them."
+        )
+    return {"human": "human"} | found
 
-    ``confidence_<name>`` goes with ``human_<name>``, and ``confidence`` with ``human`` or the only person; next to
-    ``combined_label`` it is a team's, and nobody's here.
+
+def need_annotators(annotators: Iterable[str], columns: Sequence[str], where: str) -> None:
+    """Refuse a table without a column of answers: a misspelt one would be overlooked."""
+    if not list(annotators):
+        raise InvalidObservations(
+            f"{where} must have a column of a person's answers, named human or human_<name>; its columns are "
+            f"{listed(columns)}. Add one, blank where nobody was asked."
+        )
+
+
+def confidence_columns(columns: Sequence[str], annotators: Iterable[str]) -> dict[str, str]:
+    """The column of each annotator's confidence by name, if there is one.
+
+    ``confidence_<name>`` goes with ``human_<name>``, and ``confidence`` with ``human`` or the only annotator. Next to
+    ``combined_label`` it is the confidence of a team, and not used.
     """
-    names = list(people)
+    names = list(annotators)
     found = {name: f"confidence_{name}" for name in names if f"confidence_{name}" in columns}
     if "confidence" in columns and "combined_label" not in columns:
         whose = "human" if "human" in names else names[0] if len(names) == 1 else None
@@ -95,68 +139,27 @@ def confidence_columns(columns: Sequence[str], people: Iterable[str]) -> dict[st
     return {name: found[name] for name in names if name in found}
 
 
-def people_columns(frame: Frame) -> dict[str, str]:
-    """The column of each person by the person's name: ``human`` first, then each ``human_<name>`` in order."""
-    prefix = "human_"
-    named = {name.removeprefix(prefix): name for name in frame.columns if name.startswith(prefix) and name != prefix}
-    people = {name: named[name] for name in sorted_names(named)}
-    if "human" not in frame.columns:
-        return people
-    if "human" in people:
-        raise InvalidObservations(
-            f"{frame.argument} must name each person once; 'human' and 'human_human' are one name. Rename one of them."
-        )
-    return {"human": "human"} | people
-
-
-def need_people(frame: Frame, people: dict[str, str]) -> None:
-    """Refuse a table without any person's column: a misspelt one would be overlooked."""
-    if not people:
-        raise InvalidObservations(
-            f"{frame.argument} must have a column human, or several human_<name>; its columns are "
-            f"{listed(frame.columns)}. Add one, blank where nobody was asked."
-        )
-
-
 def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str = "X") -> NDArray[Any]:
-    """The classes as given, if the probability columns are those."""
+    """``classes``, if the probability columns are those."""
     wanted, there = {label_text(name) for name in classes.tolist()}, set(columns)
     lacking, extra = sorted_names(wanted - there), sorted_names(there - wanted)
     if lacking or extra:
-        what = [f"p_{name} is missing" for name in lacking[:3]] + [f"p_{name} was not there" for name in extra[:3]]
+        what = [f"p_{name} is missing" for name in lacking[:3]] + [f"p_{name} is new" for name in extra[:3]]
         raise InvalidObservations(
-            f"{argument} must have the probability columns seen at fit; {', '.join(what)} "
-            f"({len(lacking)} of {len(wanted)} are missing, {len(extra)} are more). "
+            f"{argument} must have the same probability columns as at fit; {', '.join(what)} "
+            f"({len(lacking)} of {len(wanted)} are missing, {len(extra)} are new). "
             "Rename the columns, or fit again with these classes."
         )
     return classes
 
 
-def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
-    """The classes, in the type of the truth, else of the answers."""
-    if truth is not None and truth.ndim == 1:
-        check_no_codes(ordered_classes(names, *answers), truth)
-    return ordered_classes(names, truth, *answers)
-
-
-def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
-    """Refuse whole numbers as truth where they may be names of text classes or their codes."""
-    unclear = read_as_codes(classes, truth)
-    if unclear is not None:
-        number, other = unclear
-        raise InvalidObservations(
-            f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class {number!r} "
-            f"or, as a code in the order of the classes, {other!r}. Give both as text, or both as numbers."
-        )
-
-
 def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArray[Any]:
-    """The classes of an array's probability columns: those known, or codes from 0, or the different labels in ``y``."""
+    """The classes of an array's probability columns: those known, or codes from 0, or the distinct labels in ``y``."""
     if classes is not None:
         if len(classes) != n_classes:
             raise InvalidObservations(
-                f"X must have one probability column per class; it has {n_classes} and the classes seen at fit are "
-                f"{len(classes)}. Give the columns seen at fit."
+                f"X must have one probability column per class; it has {n_classes} and there were {len(classes)} "
+                "classes at fit. Give the same columns as at fit."
             )
         return classes
     labels = None if y is None else as_column(y)
@@ -165,7 +168,12 @@ def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArr
     codes = [str(code) for code in range(n_classes)]
     if labels.dtype.kind in "iuf":
         return ordered_classes(codes, labels, np.arange(n_classes))
-    found = classes_in(labels)
+    return _classes_of_labels(labels, codes)
+
+
+def _classes_of_labels(labels: NDArray[Any], codes: list[str]) -> NDArray[Any]:
+    """The classes of an array's columns, from labels that are not an array of numbers."""
+    found, n_classes = classes_in(labels), len(codes)
     if found.dtype.kind == "b" and n_classes == 2:
         return np.array([False, True])
     if found.dtype.kind in "if" or set(found.tolist()) <= set(codes):
@@ -173,17 +181,17 @@ def array_classes(y: Any, classes: NDArray[Any] | None, n_classes: int) -> NDArr
     if len(found) != n_classes:
         raise InvalidObservations(
             f"y must show every class when X is an array of {n_classes} probability columns; "
-            f"it has {len(found)} different labels. "
+            f"it has {len(found)} distinct labels. "
             "Use a data frame with columns human and p_<class>, or class codes from 0."
         )
     return found
 
 
 def _in_columns(classes: NDArray[Any], codes: list[str]) -> NDArray[Any]:
-    """The classes of an array's columns, if those in their order are the codes; texts of numbers beyond 9 are not."""
+    """``classes``, if the codes are in their order; texts of numbers beyond 9 are not."""
     if [label_text(name) for name in classes.tolist()] != codes:
         raise InvalidObservations(
-            f"y must hold numbers when X is an array of {len(codes)} probability columns; it holds texts of numbers, "
+            f"y must hold numbers when X is an array of {len(codes)} probability columns; it holds numbers as text, "
             "and as text '10' precedes '2', so that the class of each column is not clear. Give y as numbers, or a "
             "data frame with columns human and p_<class>."
         )
@@ -191,8 +199,8 @@ def _in_columns(classes: NDArray[Any], codes: list[str]) -> NDArray[Any]:
 
 
 def known_classes(classes: Any) -> NDArray[Any]:
-    """Class names given before any items; sorted, since they may name the columns of an array."""
-    named, order = given_classes(classes, len(as_column(classes)))
+    """Class names that come before any items, which must be sorted: they may name the columns of an array."""
+    named, order = named_classes(classes, len(as_column(classes)))
     if order is not None:
         raise InvalidObservations(
             f"classes must be sorted; the first should be {named[0].item()!r}. "
@@ -201,22 +209,19 @@ def known_classes(classes: Any) -> NDArray[Any]:
     return named
 
 
-def given_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:
-    """The class names given for columns, in their order, and the column of each; None where that is their order."""
-    given = as_column(classes)
-    if given.shape != (n_classes,):
-        raise InvalidObservations(
-            f"classes must name each of the {n_classes} columns of model_proba once; it has shape {given.shape}."
-        )
-    names = [label_text(name) for name in given.tolist()]
-    blank = next((at for at, name in enumerate(given.tolist()) if is_missing(name)), None)
-    if blank is not None or len(set(names)) < len(names):
-        place = next(at for at, name in enumerate(names) if at == blank or name in names[:at])
-        raise InvalidObservations(
-            f"classes must name each of the {n_classes} columns of model_proba once; place {place} has "
-            f"{given.tolist()[place]!r}, {'which says nothing' if place == blank else 'which stands there twice'}."
-        )
-    ordered = ordered_classes(names, given)
-    place_of = {name: at for at, name in enumerate(names)}
-    order = np.array([place_of[label_text(name)] for name in ordered.tolist()], dtype=np.intp)
+def named_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:
+    """The class names of columns, sorted, and the column of each; None if they are in order already."""
+    column = as_column(classes)
+    rule = f"classes must name each of the {n_classes} columns of model_proba once"
+    if column.shape != (n_classes,):
+        raise InvalidObservations(f"{rule}; it has shape {column.shape}.")
+    values = column.tolist()
+    names = [label_text(name) for name in values]
+    for at, name in enumerate(names):
+        if is_missing(values[at]) or name in names[:at]:
+            what = "blank" if is_missing(values[at]) else "repeated"
+            raise InvalidObservations(f"{rule}; position {at} has {values[at]!r}, which is {what}.")
+    ordered = ordered_classes(names, column)
+    position = {name: at for at, name in enumerate(names)}
+    order = np.array([position[label_text(name)] for name in ordered.tolist()], dtype=np.intp)
     return ordered, None if (order == np.arange(n_classes)).all() else order

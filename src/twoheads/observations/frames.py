@@ -1,4 +1,4 @@
-"""Data frames of any library as NumPy columns: the one file that knows pandas, polars and Arrow, and imports none."""
+"""Data frames of any library as NumPy columns: the only module that knows pandas, polars and Arrow; it imports none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.errors import InvalidObservations, MissingExtra
+from twoheads.errors import InvalidObservations, MissingExtra, Problem
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import is_missing
 
@@ -21,6 +21,40 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2
 
 
+def in_row_order(X: Any, values: Any, argument: str) -> Any:
+    """Values in the order of the rows of ``X``, matched by index where both have one, as pandas does; else as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"human": [1, 0]}, index=["a", "b"])
+    >>> in_row_order(X, pd.Series([0, 1], index=["b", "a"]), "y").tolist()
+    [1, 0]
+    """
+    rows, own = _index(X), _index(values)
+    if rows is None or own is None or len(rows) != len(own) or own.equals(rows):
+        return values
+    position = own.get_indexer(rows) if own.is_unique and rows.is_unique else np.full(1, -1)
+    if (position >= 0).all():
+        return values.iloc[position]
+    raise InvalidObservations(
+        f"{argument} must have the index of X, in any order; {_difference(rows, own)}. "
+        f"Give {argument} the index of X, or {argument}.to_numpy() if its rows are in the order of those of X."
+    )
+
+
+def _index(values: Any) -> Any:
+    """The index of a pandas object; None for anything else."""
+    return values.index if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "iloc") else None
+
+
+def _difference(rows: Any, own: Any) -> str:
+    lacking = rows[~rows.isin(own)]
+    if len(lacking):
+        return f"it has no entry for {lacking[0]!r} ({len(lacking)} of {len(rows)} rows of X have none)"
+    return "both are in different orders, and labels of the index are repeated"
+
+
 class Frame:
     """Named columns of a data frame, read as NumPy arrays on demand.
 
@@ -29,7 +63,7 @@ class Frame:
     X : data frame
         Of pandas or polars; an Arrow table; or anything with the Arrow C stream, which pyarrow then reads.
     argument : str
-        What the table is called in messages.
+        The name of the table in messages.
     """
 
     def __init__(self, X: Any, *, argument: str = "X") -> None:
@@ -41,7 +75,7 @@ class Frame:
         if repeated:
             name, times = repeated[0]
             raise InvalidObservations(
-                f"{argument} must have each column once; {name!r} stands {times} times "
+                f"{argument} must have each column once; {name!r} appears {times} times "
                 f"({len(repeated)} of {len(names) - sum(t - 1 for _, t in repeated)} names are repeated). "
                 "Drop or rename the copies."
             )
@@ -72,21 +106,27 @@ def as_column(values: Any) -> NDArray[Any]:
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
-def as_numbers(values: Any, argument: str, *, remedy: str | None = None) -> NDArray[Any]:
-    """Numbers as floats of single or double precision, not copied where they are that already; gaps are NaN."""
+#: What to do about probabilities that are not numbers.
+NUMBER_REMEDY = "Correct those entries, or leave the whole row blank where the model has no prediction."
+
+
+def as_numbers(values: Any, argument: str, *, remedy: str = NUMBER_REMEDY) -> NDArray[Any]:
+    """Numbers as floats of single or double precision, not copied if they are that already; gaps are NaN."""
     array = as_column(values)
     if array.dtype in (np.float64, np.float32):
         return array
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
-    remedy = (
-        remedy or "Correct those entries, or leave the whole row of probabilities blank where the model said nothing."
-    )
     if array.dtype.kind not in "OU":
         complex_too = " (Complex data not supported)" if array.dtype.kind == "c" else ""
         raise InvalidObservations(
             f"{argument} must hold real numbers; it has dtype {array.dtype}{complex_too}. {remedy}"
         )
+    return _parsed(array, argument, remedy)
+
+
+def _parsed(array: NDArray[Any], argument: str, remedy: str) -> Floats:
+    """Texts and Python objects as floats."""
     numbers = np.empty(array.shape)
     flat, off = numbers.reshape(-1), []
     for at, value in enumerate(array.ravel().tolist()):
@@ -95,38 +135,49 @@ def as_numbers(values: Any, argument: str, *, remedy: str | None = None) -> NDAr
         except (TypeError, ValueError):
             off.append(at)
     if off:
-        row_of = [int(np.unravel_index(at, array.shape)[0]) if array.ndim else 0 for at in off]
+        rows = [int(np.unravel_index(at, array.shape)[0]) if array.ndim else 0 for at in off]
+        found, n_rows = f"has {array.ravel()[off[0]]!r}", len(array) if array.ndim else 1
         raise InvalidObservations(
-            f"{argument} must hold numbers; row {row_of[0]} has {array.ravel()[off[0]]!r} "
-            f"({len(set(row_of))} of {len(array) if array.ndim else 1} rows are off). {remedy}"
+            Problem(argument, "must hold numbers", rows[0], found, len(set(rows)), n_rows, remedy)
         )
     return numbers
 
 
 def _readable(X: Any, argument: str) -> Any:
-    """A table whose columns can be taken by name: as it is from pandas, polars and pyarrow, else through pyarrow."""
-    library = type(X).__module__.partition(".")[0]
+    """A table whose columns can be taken by name: pandas, polars and pyarrow tables as they are, others by pyarrow."""
     if hasattr(X, "collect") and not hasattr(X, "__arrow_c_stream__"):
         raise InvalidObservations(
             f"{argument} must be a data frame in memory; it is a {type(X).__name__}. Call its collect() first."
         )
-    native = (library in ("pandas", "polars") and hasattr(X, "columns")) or (
-        library == "pyarrow" and hasattr(X, "column_names") and hasattr(X, "combine_chunks")
-    )
-    if native:
+    if _is_native(X):
         return X
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtra("pyarrow", "frames", f"Reading a {type(X).__name__} by the Arrow C stream") from None
-        try:
-            return pyarrow.table(X)
-        except (TypeError, ValueError):
-            pass
+        table = _from_arrow(X)
+        if table is not None:
+            return table
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         return X
     raise InvalidObservations(
         f"{argument} must be a data frame of pandas, polars or Arrow, or have the Arrow C stream; "
         f"it is a {type(X).__name__}."
     )
+
+
+def _is_native(X: Any) -> bool:
+    """Whether X is a table of pandas, polars or pyarrow, whose columns are read without a detour."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "pyarrow":
+        return hasattr(X, "column_names") and hasattr(X, "combine_chunks")
+    return library in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def _from_arrow(X: Any) -> Any:
+    """A table from the Arrow C interface, or None if it is not one."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("pyarrow", "frames", f"Reading a {type(X).__name__} by the Arrow C stream") from None
+    try:
+        return pyarrow.table(X)
+    except (TypeError, ValueError):
+        return None

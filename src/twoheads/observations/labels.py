@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.text import listed
 
@@ -18,7 +18,7 @@ _UNKNOWN = -2
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single value says nothing: None, NaN, pandas' NA and NaT, or blank text."""
+    """Whether a single value is missing: None, NaN, pandas' NA and NaT, or blank text."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, str):
@@ -53,13 +53,13 @@ def _is_number_text(name: str) -> bool:
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:
-    """Names of people or models in order: by number where all are numbers, else by text. Not for classes."""
+    """Names of annotators or models in order: by number if all are numbers, else by text. Not for classes."""
     known = list(names)
     return sorted(known, key=float) if all(map(_is_number_text, known)) else sorted(known)
 
 
 def classes_in(labels: NDArray[Any]) -> NDArray[Any]:
-    """The different labels, sorted, in their own type; missing ones (None, NaN, blank, -1) are no class."""
+    """The distinct labels, sorted, in their own type; missing ones (None, NaN, blank, -1) are not classes."""
     names = {label_text(value) for value in distinct(labels, "y") if not is_missing(value)}
     return ordered_classes(names - {"-1"}, labels)
 
@@ -67,10 +67,10 @@ def classes_in(labels: NDArray[Any]) -> NDArray[Any]:
 def ordered_classes(names: Iterable[str], *labels: NDArray[Any] | None) -> NDArray[Any]:
     """The classes in their type and in their order. This is the only place that decides either.
 
-    The type is that of the first labels that show one: whole numbers, numbers, booleans or text. Whole numbers with
-    gaps are integers even where the gaps have made them floats, as NumPy and pandas do. The order is scikit-learn's,
-    that of the type: numbers by value, text by text, so that "10" precedes "9" and 9 precedes 10. Whoever holds columns
-    or codes of classes takes them in the order of this array, by name.
+    The type is that of the first labels that have one: whole numbers, numbers, booleans or text. Whole numbers with
+    gaps are integers even if the gaps made them floats, as NumPy and pandas do. The order is scikit-learn's, that of
+    the type: numbers by value, text by text, so that "10" precedes "9" and 9 precedes 10. Code that holds columns or
+    codes of classes orders them as this array does, by name.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def ordered_classes(names: Iterable[str], *labels: NDArray[Any] | None) -> NDArr
 
 
 def in_order(classes: NDArray[Any]) -> bool:
-    """Whether classes are as `ordered_classes` gives them: of one type, each once, sorted."""
+    """Whether classes are as `ordered_classes` returns them: of one type, each once, sorted."""
     return classes.dtype.kind in "biufU" and bool((classes[:-1] < classes[1:]).all())
 
 
@@ -96,19 +96,32 @@ def same_texts(classes: NDArray[Any], others: NDArray[Any]) -> bool:
     return [label_text(name) for name in classes.tolist()] == [label_text(name) for name in others.tolist()]
 
 
-def read_as_codes(classes: NDArray[Any], labels: NDArray[Any]) -> tuple[str, str] | None:
-    """A whole number among ``labels`` that names one text class and is the code of another, or None.
+def classes_of_frame(names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes, in the type of the truth, else of the answers."""
+    if truth is not None and truth.ndim == 1:
+        check_no_codes(ordered_classes(names, *answers), truth)
+    return ordered_classes(names, truth, *answers)
+
+
+def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
+    """Refuse whole numbers as truth if they may be names of text classes or their codes.
 
     scikit-learn turns labels of text into codes before it fits (`cross_val_predict`). Where classes are texts of
-    numbers, such as "0" to "11", the code 2 stands for "10": the number alone does not show which is meant.
+    numbers, such as "0" to "11", the code 2 is that of "10": the number alone does not show which is meant.
     """
-    if classes.dtype.kind != "U" or _kind(labels) != "i":
-        return None
+    if classes.dtype.kind != "U" or _kind(truth) != "i":
+        return
     names = classes.tolist()
-    numbers = [int(value) for value in distinct(labels, "y") if not is_missing(value) and value >= 0]
+    numbers = [int(value) for value in distinct(truth, "y") if not is_missing(value) and value >= 0]
     if not numbers or max(numbers) >= len(names) or not {str(number) for number in numbers} <= set(names):
-        return None
-    return next(((str(number), names[number]) for number in numbers if names[number] != str(number)), None)
+        return
+    for number in numbers:
+        if names[number] != str(number):
+            raise InvalidObservations(
+                f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class "
+                f"{str(number)!r} or, as a code in the order of the classes, {names[number]!r}. "
+                "Give both as text, or both as numbers."
+            )
 
 
 def _typed(names: list[str], labels: Iterable[NDArray[Any] | None]) -> NDArray[Any]:
@@ -126,26 +139,38 @@ def _typed(names: list[str], labels: Iterable[NDArray[Any] | None]) -> NDArray[A
 
 
 def _kind(values: NDArray[Any]) -> str:
-    """The kind of labels: i for whole numbers, f for numbers, b for booleans, U for text, "" where none is known."""
+    """The kind of labels: i for whole numbers, f for numbers, b for booleans, U for text, "" if none is known."""
     if values.dtype.kind == "O":
-        known = [value for value in values.ravel().tolist() if not is_missing(value)]
-        types = set(map(type, known))
-        if not types or all(issubclass(some, bool | np.bool_) for some in types):
-            return "b" if types else ""
-        if any(issubclass(some, bool | str) or not issubclass(some, int | float | np.number) for some in types):
-            return "U"
-        if all(issubclass(some, int | np.integer) for some in types):
-            return "i"
-        values = np.array([float(value) for value in known] + [np.nan] * (len(known) < values.size))
+        return _kind_of_objects(values)
     if values.dtype.kind == "f":
-        gaps = np.isnan(values)
-        whole = bool(gaps.any()) and bool((np.floor(values) == values)[~gaps].all())
-        return "" if gaps.all() else "i" if whole else "f"
+        return _kind_of_floats(values)
     return {"u": "i"}.get(values.dtype.kind, values.dtype.kind) if values.size else ""
 
 
+def _kind_of_objects(values: NDArray[Any]) -> str:
+    known = [value for value in values.ravel().tolist() if not is_missing(value)]
+    types = set(map(type, known))
+    if not types:
+        return ""
+    if all(issubclass(kind, bool | np.bool_) for kind in types):
+        return "b"
+    if any(issubclass(kind, bool | str) or not issubclass(kind, int | float | np.number) for kind in types):
+        return "U"
+    if all(issubclass(kind, int | np.integer) for kind in types):
+        return "i"
+    return _kind_of_floats(np.array([float(value) for value in known] + [np.nan] * (len(known) < values.size)))
+
+
+def _kind_of_floats(values: NDArray[Any]) -> str:
+    """Whole numbers with gaps are i: only the gaps made them floats."""
+    gaps = np.isnan(values)
+    if gaps.all():
+        return ""
+    return "i" if gaps.any() and (np.floor(values) == values)[~gaps].all() else "f"
+
+
 def distinct(labels: NDArray[Any], argument: str) -> Iterable[Any]:
-    """Each different label, as a Python object."""
+    """Each distinct label, as a Python object."""
     if labels.dtype.kind in "biuf":
         different: list[Any] = np.unique(labels).tolist()
         return different
@@ -159,23 +184,23 @@ def distinct(labels: NDArray[Any], argument: str) -> Iterable[Any]:
 
 
 def unsure_words(unsure: str | Iterable[Any], classes: Iterable[str]) -> frozenset[str]:
-    """The texts that mean "unsure", in lower case: that word, unless a class is called so, and those given."""
-    given = [unsure] if isinstance(unsure, str) or not isinstance(unsure, Iterable) else list(unsure)
+    """The texts that mean "unsure", in lower case: that word, unless a class has that name, and those of ``unsure``."""
+    more = [unsure] if isinstance(unsure, str) or not isinstance(unsure, Iterable) else list(unsure)
     known = {name.strip().casefold() for name in classes}
-    words = [label_text(word).strip().casefold() for word in given]
-    for word, text in zip(given, words, strict=True):
+    words = [label_text(word).strip().casefold() for word in more]
+    for word, text in zip(more, words, strict=True):
         if is_missing(word) or text in known:
-            what = "a blank is none" if is_missing(word) else f"{word!r} is a class"
+            what = "one is blank" if is_missing(word) else f"{word!r} is a class"
             raise InvalidParameter(
-                f"unsure (--unsure) must hold words for not knowing; {what}. Give what people write who do not know."
+                f'unsure (--unsure) must hold words that mean "don\'t know"; {what}. Give the words that people use.'
             )
     return frozenset(words) | ({"unsure"} - known)
 
 
-def set_apart(
+def split_unsure(
     labels: NDArray[Any], words: frozenset[str], argument: str
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Labels with gaps where they mean "unsure", and where that is, (n_labels,); None where nowhere."""
+    """Labels with gaps where they mean "unsure", and a mask of those, (n_labels,); None if there are none."""
     if labels.ndim != 1 or (labels.dtype.kind in "biuf" and not any(map(_is_number_text, words))):
         return labels, None
     found = {value for value in distinct(labels, argument) if means_unsure(value, words)}
@@ -195,8 +220,8 @@ def means_unsure(value: Any, words: frozenset[str]) -> bool:
 def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_codes: bool = True) -> Codes:
     """The code of each label in ``classes``, MISSING where the label is missing (None, NaN, blank, -1).
 
-    ``-1`` is missing unless a class has that name. Where no class name is a number, whole numbers are read as codes
-    if ``allow_codes``, as scikit-learn's LabelEncoder makes them (cross_val_predict passes those).
+    ``-1`` is missing unless a class has that name. If no class name is a number and ``allow_codes``, whole numbers are
+    read as codes, as scikit-learn's LabelEncoder makes them (cross_val_predict passes those).
     """
     values = np.asarray(labels)
     if values.ndim != 1:
@@ -211,51 +236,64 @@ def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_co
     encoded = _encode(values, codes, argument)
     unknown = np.flatnonzero(encoded == _UNKNOWN)
     if len(unknown):
-        row = int(unknown[0])
-        value = values[row].item() if isinstance(values[row], np.generic) else values[row]
-        shown = listed([repr(name) for name in names], 8)
-        raise InvalidObservations(
-            f"{argument} must hold classes; row {row} has {value!r} ({len(unknown)} of {len(values)} rows are off), "
-            f"and the classes are {shown}. {label_remedy(value, names)}"
-        )
+        value = values[unknown[0]]
+        value = value.item() if isinstance(value, np.generic) else value
+        raise InvalidObservations(unknown_label(argument, value, int(unknown[0]), len(unknown), len(values), names))
     return encoded
 
 
-def label_remedy(value: Any, names: Sequence[str]) -> str:
-    """What to do about a label that is no class."""
+def unknown_label(argument: str, value: Any, row: int, n_off: int, n_rows: int, names: Sequence[str]) -> Problem:
+    """A label that is not one of the classes, ``names``."""
+    classes = listed([repr(name) for name in names], 8)
+    remedy = f"The classes are {classes}. {_label_remedy(value, names)}"
+    return Problem(argument, "must hold classes", row, f"has {value!r}", n_off, n_rows, remedy)
+
+
+def _label_remedy(value: Any, names: Sequence[str]) -> str:
     text = label_text(value).strip()
     same = next((name for name in names if name.casefold() == text.casefold()), None)
     if same is not None:
         return f"Only case or blanks differ from {same!r}: write it as the class is written."
     if _is_number_text(text):
-        places = {first: int(text) - first for first in (0, 1)} if text.isdecimal() else {}
-        read = [f"{names[at]!r} counted from {first}" for first, at in places.items() if 0 <= at < len(names)]
-        if read and not any(map(_is_number_text, names)):
-            return f"If these are codes, write the names of the classes instead: {text} is {', '.join(read)}."
-        return "Correct those labels, or leave them blank where they are not known."
+        return _number_remedy(text, names)
     if near := get_close_matches(text, names, n=1):
         return f"Did you mean {near[0]!r}?"
     return (
-        f"If {text!r} is a class, it needs a column of probabilities as the others have; "
+        f"If {text!r} is a class, it needs a column of probabilities like the others; "
         "else correct those labels, or leave them blank."
     )
 
 
+def _number_remedy(text: str, names: Sequence[str]) -> str:
+    """What a number among texts may mean: a code of a class, counted from 0 or from 1."""
+    positions = {first: int(text) - first for first in (0, 1)} if text.isdecimal() else {}
+    meanings = [f"{names[at]!r} counted from {first}" for first, at in positions.items() if 0 <= at < len(names)]
+    if meanings and not any(map(_is_number_text, names)):
+        return f"If these are codes, write the names of the classes instead: {text} is {', '.join(meanings)}."
+    return "Correct those labels, or leave them blank where they are not known."
+
+
 def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes:
-    if values.dtype.kind == "f":
-        known = np.isfinite(values)
-        whole = np.where(known, values, MISSING)
-        if (whole == np.floor(whole)).all() and np.abs(whole).max(initial=0.0) < 2**53:
-            encoded = _encode(whole.astype(np.int64), codes, argument)
-            encoded[~known] = np.where(np.isnan(values[~known]), MISSING, _UNKNOWN)
-            return encoded
-    if values.dtype.kind in "iu" and len(values):
+    """The code of each label, _UNKNOWN where it is none of ``codes``; by a table lookup for small whole numbers."""
+    if values.dtype.kind == "f" and (encoded := _encode_whole_floats(values, codes, argument)) is not None:
+        return encoded
+    if values.dtype.kind in "iu" and len(values) and int(values.max()) - int(values.min()) < 100_000:
         low, high = int(values.min()), int(values.max())
-        if high - low < 100_000:
-            table = np.array([codes.get(str(number), _UNKNOWN) for number in range(low, high + 1)], dtype=np.intp)
-            place: Codes = (values - values.min()).astype(np.intp)
-            return table[place]
-    listed = values.tolist()
-    different = set(listed) if values.dtype.kind == "f" else distinct(values, argument)
+        table = np.array([codes.get(str(number), _UNKNOWN) for number in range(low, high + 1)], dtype=np.intp)
+        position: Codes = (values - values.min()).astype(np.intp)
+        return table[position]
+    listed_values = values.tolist()
+    different = set(listed_values) if values.dtype.kind == "f" else distinct(values, argument)
     table_of = {value: MISSING if is_missing(value) else codes.get(label_text(value), _UNKNOWN) for value in different}
-    return np.fromiter((table_of[value] for value in listed), dtype=np.intp, count=len(listed))
+    return np.fromiter((table_of[value] for value in listed_values), dtype=np.intp, count=len(listed_values))
+
+
+def _encode_whole_floats(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes | None:
+    """The code of each label if all finite ones are whole numbers that floats hold exactly, else None."""
+    finite = np.isfinite(values)
+    whole = np.where(finite, values, MISSING)
+    if (whole != np.floor(whole)).any() or np.abs(whole).max(initial=0.0) >= 2**53:
+        return None
+    encoded = _encode(whole.astype(np.int64), codes, argument)
+    encoded[~finite] = np.where(np.isnan(values[~finite]), MISSING, _UNKNOWN)
+    return encoded

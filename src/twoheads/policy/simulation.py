@@ -14,6 +14,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
+from twoheads.observations import matched_rows
 from twoheads.observations.labels import encode_labels
 from twoheads.policy.asking import Outlook, as_team
 from twoheads.policy.choosing import CLOSELY, as_number, as_prices
@@ -128,7 +129,7 @@ class _Pool:
     @classmethod
     def of(cls, team: ProbabilityLabelCombiner, X: Any, y: Any, price: float | Mapping[str, float]) -> _Pool:
         observations = as_team(team).observe(X)
-        truth = encode_labels(y, observations.classes, argument="y")
+        truth = encode_labels(matched_rows(X, y)[0], observations.classes, argument="y")
         if len(truth) != len(observations) or (truth == MISSING).any():
             raise InvalidObservations(
                 f"y must hold the truth of every item; it has {len(truth)} entries, {int((truth == MISSING).sum())} of "

@@ -18,7 +18,7 @@ from twoheads.evaluation import (
 from twoheads.evaluation.cross_validation import labels_of
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations, as_observations
+from twoheads.observations import Observations, as_observations, matched_rows
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
@@ -92,6 +92,7 @@ def summary(
     >>> found["data"]["n_items"], found["comparison"]["human"]["error"]["value"]
     (12, 0.0)
     """
+    y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
     predicted = predictions(team, observations, y, sample_weight=sample_weight)
     evaluated, reason = _to_evaluate(team, predicted, observations, sample_weight, fitted_on_same)

@@ -1,4 +1,4 @@
-"""Tables in and out: CSV, Parquet and JSON lines, whole or in blocks, and the formats of neighbouring projects.
+"""Tables in and out: CSV, Parquet and JSON lines, whole or in blocks, and the formats of other projects.
 
 >>> from twoheads import tables
 >>> table = tables.scan("scores.csv")  # doctest: +SKIP
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twoheads.tables.verdicts import verdicts
     from twoheads.tables.writing import write
 
-# Where each public name lives. It is imported when first asked for: neighbours' formats need neither DuckDB nor Arrow.
+# Where each public name is. It is imported on first use: other projects' formats need neither DuckDB nor Arrow.
 _HOME_OF = {
     "Table": "table",
     "fingerprint": "fingerprints",

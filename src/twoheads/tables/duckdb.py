@@ -1,4 +1,4 @@
-"""The packages that read and write tables, or a word on how to install them."""
+"""Connections to DuckDB, and Arrow; a message about how to install them if they are missing."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ except ImportError:
     raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
 
 __all__ = [
+    "MEMORY_LIMIT",
+    "Database",
     "connect",
     "connected",
     "feed",
@@ -31,15 +33,14 @@ __all__ = [
     "pq",
     "quoted",
     "room",
-    "temporary",
 ]
 
-#: What DuckDB may hold in memory before it spills to disk.
+#: Memory of DuckDB before it spills to disk.
 MEMORY_LIMIT = "1GB"
 
 
 def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, folder: str | None = None) -> Any:
-    """A DuckDB connection that fetches nothing from outside, prints nothing, keeps rows in order and spills to disk."""
+    """A DuckDB connection that downloads nothing, prints nothing, keeps rows in order and spills to disk."""
     try:
         import duckdb
     except ImportError:
@@ -51,12 +52,13 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     return connection
 
 
-def temporary(owner: Any, memory_limit: str = MEMORY_LIMIT) -> Any:
-    """A connection to a database on disk that goes when its owner goes, or calls ``owner.discard``."""
-    folder = tempfile.mkdtemp(prefix="twoheads-")
-    connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
-    owner.discard = weakref.finalize(owner, _discard, connection, folder)
-    return connection
+class Database:
+    """A database in a temporary folder, which is removed with the last reference to it or by `discard`."""
+
+    def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
+        folder = tempfile.mkdtemp(prefix="twoheads-")
+        self.connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
+        self.discard = weakref.finalize(self, _discard, self.connection, folder)
 
 
 def _discard(connection: Any, folder: str) -> None:
@@ -66,7 +68,7 @@ def _discard(connection: Any, folder: str) -> None:
 
 @contextlib.contextmanager
 def connected(memory_limit: str = MEMORY_LIMIT, *, threads: int | None = None) -> Iterator[Any]:
-    """A connection that is closed at the end."""
+    """A connection that is closed at the end; a lack of memory or disk is `NoRoom`."""
     connection = connect(memory_limit=memory_limit)
     if threads is not None:
         connection.execute(f"SET threads = {threads}")
@@ -79,7 +81,7 @@ def connected(memory_limit: str = MEMORY_LIMIT, *, threads: int | None = None) -
 
 @contextlib.contextmanager
 def room(trouble: str) -> Iterator[None]:
-    """A lack of memory or of disk, as DuckDB or the system says it, in words that begin with what came of it."""
+    """Re-raise out-of-memory and disk-full errors as `NoRoom`; ``trouble`` begins the message."""
     try:
         yield
     except Exception as error:
@@ -101,7 +103,7 @@ def lacks_room(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C inside DuckDB, which calls it a RuntimeError, as Ctrl-C."""
+    """Re-raise Ctrl-C inside DuckDB, which makes it a RuntimeError, as KeyboardInterrupt."""
     try:
         yield
     except RuntimeError as error:
@@ -111,27 +113,27 @@ def interruptible() -> Iterator[None]:
 
 
 def feed(connection: Any, sql: str, schema: Any, batches: Iterable[Any]) -> Any:
-    """Run SQL that reads record batches as the table ``fed``; what goes wrong in making them comes out as it is."""
-    trouble: list[BaseException] = []
+    """Run SQL that reads record batches as the table ``fed``; errors in making the batches are raised unchanged."""
+    errors: list[BaseException] = []
 
     def guarded() -> Iterator[Any]:
         try:
             yield from batches
         except BaseException as error:
-            trouble.append(error)
+            errors.append(error)
             raise
 
     connection.register("fed", pa.RecordBatchReader.from_batches(schema, guarded()))
     try:
         return connection.execute(sql).fetchall()
     except Exception:
-        if trouble:
-            raise trouble[0] from None
+        if errors:
+            raise errors[0] from None
         raise
     finally:
         connection.unregister("fed")
 
 
 def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+    """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"

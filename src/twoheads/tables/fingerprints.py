@@ -1,4 +1,4 @@
-"""What tells a table again: a number that the same rows give in any order, in any file, in blocks of any size."""
+"""An order-independent fingerprint of a table's rows, the same for any file format and any size of blocks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _Words = NDArray[np.uint64]
 
 
 def fingerprint(observations: Observations | Iterable[Observations]) -> str:
-    """A short text that recognises the same observations again.
+    """A short text that identifies observations.
 
-    Each item is hashed from its answers (who said what) and the bits of its probabilities; the hashes are added up, so
-    that neither the order of rows nor the size of blocks matters. The arithmetic is this package's own: it gives the
-    same text on every machine and under every version of the libraries that read files. Ids and truth do not enter: a
-    table is the same after someone has numbered its rows anew or filled in more truth.
+    Each item is hashed from its answers (who answered what) and the bits of its probabilities; the hashes are added up,
+    so that neither the order of rows nor the size of blocks matters. The arithmetic is this package's own: the text is
+    the same on every machine and with every version of the libraries that read files. Ids and truth do not count: a
+    table is the same after its rows were renumbered or more truth was filled in.
 
     Parameters
     ----------
@@ -30,30 +30,30 @@ def fingerprint(observations: Observations | Iterable[Observations]) -> str:
 
     Examples
     --------
-    >>> seen = Observations.from_arrays([0, 1, 1], [[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
-    >>> fingerprint(seen) == fingerprint([seen[1:], seen[:1]])
+    >>> observations = Observations.from_arrays([0, 1, 1], [[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
+    >>> fingerprint(observations) == fingerprint([observations[1:], observations[:1]])
     True
-    >>> fingerprint(seen) == fingerprint(seen[:2])
+    >>> fingerprint(observations) == fingerprint(observations[:2])
     False
     """
     blocks = [observations] if isinstance(observations, Observations) else observations
     total, mixed, n_items, names = 0, 0, 0, ""
-    for seen in blocks:
-        rows = row_hashes(seen)
+    for block in blocks:
+        rows = row_hashes(block)
         total = (total + int(rows.sum(dtype=np.uint64))) % 2**64
         mixed ^= int(np.bitwise_xor.reduce(rows))
-        n_items += len(seen)
-        names = "\0".join([seen.model_scale, *map(label_text, seen.classes.tolist())])
+        n_items += len(block)
+        names = "\0".join([block.model_scale, *map(label_text, block.classes.tolist())])
     return hashlib.sha256(f"{n_items} {total} {mixed} {names}".encode()).hexdigest()[:32]
 
 
-def row_hashes(seen: Observations) -> _Words:
+def row_hashes(observations: Observations) -> _Words:
     """A hash of each item, (n_items,)."""
-    rows = _answer_hashes(seen)
-    for model, proba in enumerate(seen.model_proba):
+    rows = _answer_hashes(observations)
+    for model, proba in enumerate(observations.model_proba):
         for at in range(proba.shape[1]):
-            odd = np.uint64(_text_hash(f"{model} {label_text(seen.classes[at].item())}") | 1)
-            column = np.ascontiguousarray(proba[:, at], dtype=np.float64) + 0.0  # makes -0 to 0
+            odd = np.uint64(_text_hash(f"{model} {label_text(observations.classes[at].item())}") | 1)
+            column = np.ascontiguousarray(proba[:, at], dtype=np.float64) + 0.0  # turns -0 into 0
             bits = column.view(np.uint64)
             blank = np.isnan(column)
             if blank.any():
@@ -65,19 +65,22 @@ def row_hashes(seen: Observations) -> _Words:
     return _stirred(rows)
 
 
-def _answer_hashes(seen: Observations) -> _Words:
-    classes = [label_text(name) for name in seen.classes.tolist()]
+def _answer_hashes(observations: Observations) -> _Words:
+    classes = [label_text(name) for name in observations.classes.tolist()]
     table = np.array(
-        [_text_hash(f"{person}\0{name}") for person in seen.annotators for name in classes] + [0], dtype=np.uint64
+        [_text_hash(f"{annotator}\0{name}") for annotator in observations.annotators for name in classes] + [0],
+        dtype=np.uint64,
     )
-    words = table[seen.answers.column]  # the code of "no answer" is the last index
-    if seen.confidence is not None:
-        sure = ~np.isnan(seen.confidence)
-        words[sure] = _stirred(words[sure] ^ (seen.confidence[sure] + 0.0).view(np.uint64))
-    rows = _by_item(seen.answers, words)
-    if seen.unsure is not None:
-        people = np.array([_text_hash(f"{person}\0\0unsure") for person in seen.annotators] + [0], dtype=np.uint64)
-        rows = rows + _by_item(seen.unsure, people[seen.unsure.column])
+    words = table[observations.answers.column]  # the code of "no answer" is the last index
+    if observations.confidence is not None:
+        sure = ~np.isnan(observations.confidence)
+        words[sure] = _stirred(words[sure] ^ (observations.confidence[sure] + 0.0).view(np.uint64))
+    rows = _by_item(observations.answers, words)
+    if observations.unsure is not None:
+        words = np.array(
+            [_text_hash(f"{annotator}\0\0unsure") for annotator in observations.annotators] + [0], dtype=np.uint64
+        )
+        rows = rows + _by_item(observations.unsure, words[observations.unsure.column])
     return rows
 
 
@@ -90,7 +93,7 @@ def _by_item(answers: Answers, words: _Words) -> _Words:
 
 
 def _stirred(words: _Words) -> _Words:
-    """Every bit of the outcome depends on every bit of the word (the finish of MurmurHash3)."""
+    """Words mixed so that each bit depends on all bits (the finaliser of MurmurHash3); in place."""
     for shift, odd in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
         words ^= words >> np.uint64(shift)
         words *= np.uint64(odd)

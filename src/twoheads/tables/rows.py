@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.answers import sorted_answers, sorted_values
 from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.observations.builders import AnswerFields
 from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.join.sorted_rows import SortedRows
 from twoheads.tables.schema.ids import as_text
 
@@ -62,7 +64,7 @@ def gathered(batches: Iterable[Any], rows: int) -> Iterator[Rows]:
 def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
     """Columns of numbers side by side, (n_rows, n_names), column after column in memory; gaps are NaN.
 
-    In single precision where all are.
+    In single precision if all columns are.
     """
     columns = [block.column(name) for name in names]
     single = all(chunk.type == pa.float32() for column in columns for chunk in column)
@@ -75,19 +77,19 @@ def stacked(block: Rows, names: Sequence[str]) -> NDArray[Any]:
     return out
 
 
-def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> dict[str, Any]:
-    """What people said of the items from ``start`` to ``end``, as `twoheads.observations.builders.Parts` take it."""
-    item, column, *sure = answered.until(end)
-    said = [] if unsure is None else unsure.until(end)
+def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, end: int) -> AnswerFields:
+    """The answers on the items from ``start`` to ``end``, as fields of Observations."""
+    item, column, *confidence = answered.until(end)
+    unsure_item, annotator = unsure.until(end) if unsure else (item[:0], column[:0])
     return {
         "answers": sorted_answers(item - start, column, end - start),
-        "unsure": sorted_answers(said[0] - start, said[1], end - start) if said else None,
-        "confidence": sorted_values(item - start, sure[0], end - start) if sure else None,
+        "unsure": sorted_answers(unsure_item - start, annotator, end - start) if unsure else None,
+        "confidence": sorted_values(item - start, confidence[0], end - start) if confidence else None,
     }
 
 
 def normalised(proba: NDArray[Any]) -> NDArray[Any]:
-    """Rows divided by their sums, in place; a row without a positive sum stays as it is, and is refused as such."""
+    """Rows divided by their sums, in place; a row without a positive sum is unchanged, and refused later."""
     total = proba.sum(axis=1, keepdims=True)
     np.divide(proba, total, out=proba, where=(total > 0) & np.isfinite(total))
     return proba
@@ -100,14 +102,14 @@ def rows_of(item: Codes, value: Codes, start: int, end: int) -> Codes:
     return out
 
 
-def without_model(ids: Any, item: str | None, labels: Sequence[str], numbers: Sequence[str]) -> Any:
+def without_model(ids: Any, wanted: Wanted) -> Any:
     """Items that have only ids, as a record batch whose labels and numbers are gaps."""
-    columns = {item or "id": ids} | dict.fromkeys(labels, pa.nulls(len(ids), pa.string()))
-    return pa.record_batch(columns | dict.fromkeys(numbers, pa.nulls(len(ids), pa.float32())))
+    columns = {wanted.item or "id": ids} | dict.fromkeys(wanted.labels, pa.nulls(len(ids), pa.string()))
+    return pa.record_batch(columns | dict.fromkeys(wanted.numbers, pa.nulls(len(ids), pa.float32())))
 
 
 def with_ids(batch: Any, kind: Any) -> Any:
-    """A record batch whose first column, the ids, has the given type."""
+    """A record batch whose first column, the ids, has type ``kind``."""
     if kind is None or batch.schema.field(0).type == kind:
         return batch
     return pa.RecordBatch.from_arrays([as_text(batch.column(0)), *batch.columns[1:]], names=batch.schema.names)

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidParameter
-from twoheads.observations import Observations
+from twoheads.observations import Observations, matched_rows
 
 
 class ScannedTable(ABC):
@@ -27,6 +27,16 @@ class ScannedTable(ABC):
     def classes(self) -> NDArray[Any]:
         """The class labels."""
 
+    @property
+    @abstractmethod
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators' names; empty without a column of answers."""
+
+    @property
+    @abstractmethod
+    def models(self) -> tuple[str, ...]:
+        """The models' names; empty without a model."""
+
     @abstractmethod
     def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
         """The whole table: the observations and the truth, None without a column of it."""
@@ -41,6 +51,12 @@ class ScannedTable(ABC):
         span: tuple[int, int] | None = None,
     ) -> Iterator[tuple[Observations, NDArray[Any] | None]]:
         """The table in blocks of consecutive items, as `read` returns it."""
+
+
+def read_labelled(X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """``X, y, sample_weight`` of a fit: of a scanned table as read from it, of a data frame matched to its rows."""
+    X, y = read_if_scanned(X, y)
+    return X, *matched_rows(X, y, sample_weight)
 
 
 def read_if_scanned(X: Any, y: Any = None, *, truth: bool = True) -> tuple[Any, Any]:

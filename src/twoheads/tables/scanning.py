@@ -1,28 +1,28 @@
-"""Looking at tables: which files, which columns, which roles; nothing is read yet."""
+"""Scanning tables: which files, which columns, which roles; no row is read yet."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.observations.checks import check_scale
-from twoheads.observations.columns import given_classes
+from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import as_column
+from twoheads.tables.content import Content
 from twoheads.tables.duckdb import MEMORY_LIMIT
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
-from twoheads.tables.join.label_table import kinds_of_labels
-from twoheads.tables.join.model_rows import ModelRows, models_in
-from twoheads.tables.schema import roles
+from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
+from twoheads.tables.join.model_rows import RowsByItem, models_in
+from twoheads.tables.schema import plan, roles
 from twoheads.tables.schema.coding import classes_of
-from twoheads.tables.schema.plan import answer_table, need_classes, no_people, truth_table, wide_roles
+from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
 from twoheads.tables.table import Table
 from twoheads.text import listed
@@ -47,7 +47,7 @@ def scan(
     unsure: str | Sequence[str] = (),
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
-    """Look at a table, or at separate tables of answers, model rows and truth, without reading them yet.
+    """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
 
     Files are CSV (any of the usual separators), Parquet or JSON lines, text also compressed (.gz, .zst); a folder or a
     pattern such as ``data/*.parquet`` is one table. Separate tables are joined on the item id, by its text, on disk;
@@ -56,164 +56,202 @@ def scan(
     Parameters
     ----------
     table : path, optional
-        Columns ``item``, ``human`` or ``human_<name>``, ``p_<class>`` and ``truth``; only ``p_<class>`` must be there.
-        Of several models ``<model>.p_<class>``; ``confidence`` or ``confidence_<name>`` holds how sure a person was.
+        Columns ``item``, ``human`` or ``human_<name>``, ``p_<class>`` and ``truth``; only ``p_<class>`` is required.
+        For several models ``<model>.p_<class>``; ``confidence`` or ``confidence_<name>`` holds annotators' confidence.
     answers : path, optional
-        Answers of their own: ``item, annotator, answer`` or ``task, worker, label``, perhaps with ``confidence``; or
-        ``item`` and ``human_<name>``.
+        A separate table of answers: ``item, annotator, answer`` or ``task, worker, label``, perhaps with
+        ``confidence``; or ``item`` and ``human_<name>``.
     model : path, optional
-        Where answers are separate, the model's rows: ``item`` and ``p_<class>``, and with a column ``model`` a row per
-        item and model. The same as ``table``.
+        The model's rows beside separate answers: ``item`` and ``p_<class>``, and with a column ``model`` a row per item
+        and model. The same as ``table``.
     truth : str or path, optional
-        The column of the true class; or a file of its own, ``item`` and ``truth``.
+        The column of the true class; or a separate file, ``item`` and ``truth``.
     item : str, optional
         The column of ids.
     human : str or sequence of str, optional
-        The column of a person's answers, or several, or a pattern such as ``reader_*``.
+        The column of an annotator's answers, or several, or a pattern such as ``reader_*``.
     annotator : str, optional
-        The column that names the person, in a long table of answers.
+        The column that names the annotator, in a long table of answers.
     truth_column : str, optional
         The column of the true class in a ``truth`` file.
     model_columns : str, optional
-        The columns of the model's numbers as a pattern: ``*`` stands for the class, as in ``score_*``.
+        The columns of the model's numbers as a pattern with ``*`` in place of the class, such as ``score_*``.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
     normalise : bool
         Whether rows of probabilities are divided by their sums, as after rounding to two decimals; else a row that
         misses 1 by more than 0.001 is refused.
     classes : array, optional
-        The classes that must be there, as a fitted team knows them.
+        The classes that are required: those of a fitted team.
     unsure : str or sequence of str
-        Answers that mean "unsure", beside that word itself, in capitals or not.
+        Answers that mean "unsure", besides that word itself, in any case.
     memory_limit : str
-        What joining may hold in memory before it goes to disk.
+        Memory for joining before it spills to disk.
     """
+    _check_options(model_scale, normalise=normalise)
+    names = Names(item, human, annotator, truth_column, model_columns)
+    sources = _Sources.open(table, answers, model, truth, truth_column)
+    known = None if classes is None else _named(classes)
+    found, remarks = _wide_roles(sources, names, known)
+    answer_table = LabelTable(sources.answers, plan.answer_columns(sources.answers, names)) if sources.answers else None
+    remarks += _notes_on_confidence(sources.table, found, answer_table)
+    truth_table = _truth_table(sources, names, found)
+    rows, found = _rows_by_item(sources, found, memory_limit)
+    if len(found.models) > 1 and rows:
+        remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
+    if known is None and found.classes and sources.table:
+        labels = [*([found.truth] if found.truth else []), *found.annotators.values()]
+        kinds = [*sources.table.kinds_of(labels), *kinds_of_labels(truth_table, answer_table)]
+        known = classes_of(found.classes, kinds)
+    join = None
+    if answer_table or truth_table:
+        ids = (rows, found.item) if rows and found.item else None
+        join = Join(ids, answer_table, truth_table, known, unsure, memory_limit)
+    return Table(Content(rows, found, join, known, unsure, model_scale, normalise), tuple(remarks))
+
+
+def _check_options(model_scale: str, *, normalise: bool) -> None:
     check_scale(model_scale)
     if normalise and model_scale != "probability":
         raise InvalidParameter(
             f"normalise (--normalise) is for rows of probabilities; model_scale is {model_scale!r}. Leave it out."
         )
-    if table is not None and model is not None:
-        raise InvalidObservations("Give table or model (--model), not both: they are the same thing.")
-    rows = table if table is not None else model
-    if rows is None and answers is None:
-        raise InvalidObservations("Give a table, or answers (--answers), or both answers and model (--model).")
-    source = None if rows is None else Source(rows, "table" if model is None else "model")
-    answer_source = None if answers is None else Source(answers, "answers")
-    known = None if classes is None else _classes(classes)
-    in_table, in_answers, truth_source = _truth(truth, truth_column, source, answer_source)
-
-    remarks: list[str] = []
-    found = Roles()
-    if source:
-        found = roles.same_in_all_files(
-            source,
-            lambda columns: wide_roles(
-                columns,
-                source.name,
-                item,
-                human if answer_source is None else None,
-                in_table,
-                model_columns,
-                joined=bool(answer_source or truth_source),
-            ),
-        )
-        found, more = _without_rivals(found, answer_source, truth_source, source, in_table)
-        remarks += more
-        if not found.people and answer_source is None:
-            remarks.append(no_people(source))
-        if known is not None:
-            need_classes(found, known, source.name, model_columns)
-    given = None if answer_source is None else answer_table(answer_source, item, human, annotator)
-    remarks += _notes_on_confidence(source, found.people, found.sure)
-    if given:
-        remarks += _notes_on_confidence(given.source, given.people_columns, given.sure)
-    truths, by_item = None, source
-    if source and found.item and answer_source and "model" in source.columns:
-        if found.truth:  # it stands there once for each model
-            truths, found = truth_table(source, item, found.truth), replace(found, truth=None)
-        by_item, found = _by_model(source, found, memory_limit)
-    if len(found.models) > 1 and source:
-        remarks.append(f"{source.name} has {len(found.models)} models: {listed(list(found.models))}.")
-    if truth_source:
-        truths = truth_table(truth_source, item, truth_column)
-    elif in_answers and answer_source:
-        truths = truth_table(answer_source, item, in_answers)
-    if known is None and found.classes and source:
-        labels = [*([found.truth] if found.truth else []), *found.people.values()]
-        known = classes_of(found.classes, [*source.kinds_of(labels), *kinds_of_labels(truths, given)])
-    join = None
-    if given or truths:
-        beside = (by_item, found.item) if by_item and found.item else None
-        join = Join(beside, given, truths, known, unsure, memory_limit)
-    read: dict[str, Any] = {"model_scale": model_scale, "normalise": normalise, "unsure": unsure}
-    return Table(by_item, found, join, classes=known, remarks=tuple(remarks), **read)
 
 
-def _by_model(source: Source, found: Roles, memory_limit: str) -> tuple[Source, Roles]:
-    """A table with a row per item and model, its models named in a column ``model``, as one with a row per item."""
+@dataclass(frozen=True)
+class _Sources:
+    """The files of each table.
+
+    table             a row per item, or per item and model
+    answers, truth    separate tables
+    truth_column      the column of the true class in ``table``; None for the one by convention
+    truth_in_answers  the column of the true class in ``answers``
+    """
+
+    table: Source | None
+    answers: Source | None
+    truth: Source | None = None
+    truth_column: str | None = None
+    truth_in_answers: str | None = None
+
+    @classmethod
+    def open(
+        cls,
+        table: PathLike | None,
+        answers: PathLike | None,
+        model: PathLike | None,
+        truth: PathLike | None,
+        truth_column: str | None,
+    ) -> _Sources:
+        """The tables that the options of `scan` name."""
+        if table is not None and model is not None:
+            raise InvalidObservations("Give table or model (--model), not both: they are the same thing.")
+        path = table if table is not None else model
+        if path is None and answers is None:
+            raise InvalidObservations("Give a table, or answers (--answers), or both answers and model (--model).")
+        rows = None if path is None else Source.open(path, "table" if model is None else "model")
+        return cls(rows, None if answers is None else Source.open(answers, "answers"))._with_truth(truth, truth_column)
+
+    def _with_truth(self, truth: PathLike | None, truth_column: str | None) -> _Sources:
+        """``truth`` is a column of the table, one of the answers, or a file."""
+        in_table = self.table.columns if self.table else ()
+        in_answers = self.answers.columns if self.answers else ()
+        if truth is None:
+            own = "truth" if "truth" in in_answers and "truth" not in in_table else None
+            return replace(self, truth_column=truth_column, truth_in_answers=own)
+        name = os.fspath(truth)
+        if name in in_table:
+            return replace(self, truth_column=name)
+        if name in in_answers:
+            return replace(self, truth_in_answers=name)
+        if not self.table or _looks_like_a_file(name):
+            return replace(self, truth=Source.open(truth, "truth"))
+        what = f"the column {name!r} that truth (--truth) names, if it is not a file"
+        raise roles.missing(in_table, self.table.name, what, "truth", (name, "truth"))
+
+
+def _looks_like_a_file(name: str) -> bool:
+    return os.path.exists(name) or os.sep in name or bool(Path(name).suffix) or "*" in name
+
+
+def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:
+    """The roles of the table's columns without those that separate tables replace, and notes on them."""
+    source = sources.table
+    if source is None:
+        return Roles(), []
+    if sources.answers:
+        names = replace(names, human=None)
+    joined = bool(sources.answers or sources.truth)
+    found = roles.same_in_all_files(
+        source,
+        lambda columns: plan.wide_roles(columns, source.name, names, sources.truth_column, joined=joined),
+    )
+    found, remarks = _without_replaced(found, sources, source)
+    if not found.annotators and sources.answers is None:
+        remarks.append(plan.note_on_annotators(source))
+    if known is not None:
+        plan.need_classes(found, known, source.name, names.model_columns)
+    return found, remarks
+
+
+def _without_replaced(found: Roles, sources: _Sources, source: Source) -> tuple[Roles, list[str]]:
+    """The roles without answers and truth if separate tables have them, and notes on it."""
+    notes = []
+    if sources.answers and found.annotators:
+        column = next(iter(found.annotators.values()))
+        notes.append(f"column {column!r} of {source.name} is not used: answers are in {sources.answers.name}.")
+        found = replace(found, annotators={}, confidence={})
+    if sources.truth and found.truth:
+        notes.append(f"column {found.truth!r} of {source.name} is not used: the truth is in {sources.truth.name}.")
+        found = replace(found, truth=None)
+    return found, notes
+
+
+def _notes_on_confidence(source: Source | None, found: Roles, answers: LabelTable | None) -> list[str]:
+    notes = plan.notes_on_confidence(source, found.annotators, found.confidence) if source else []
+    if answers:
+        notes += plan.notes_on_confidence(answers.source, answers.columns.labels, answers.columns.confidence)
+    return notes
+
+
+def _truth_table(sources: _Sources, names: Names, found: Roles) -> LabelTable | None:
+    """The truth from a separate file, from the table of answers, or from a table with several rows per item."""
+    if sources.truth:
+        source, column = sources.truth, names.truth_column
+    elif sources.truth_in_answers and sources.answers:
+        source, column = sources.answers, sources.truth_in_answers
+    elif found.truth and sources.table and _is_by_model(sources, found):
+        source, column = sources.table, found.truth
+    else:
+        return None
+    return LabelTable(source, plan.truth_columns(source, names.item, column))
+
+
+def _is_by_model(sources: _Sources, found: Roles) -> bool:
+    """Whether the table beside separate answers has a row per item and model."""
+    return bool(sources.table and sources.answers and found.item and "model" in sources.table.columns)
+
+
+def _rows_by_item(sources: _Sources, found: Roles, memory_limit: str) -> tuple[Source | None, Roles]:
+    """The table with a row per item; one with a row per item and model is rearranged."""
+    source = sources.table
+    if source is None or not _is_by_model(sources, found):
+        return source, found
     assert found.item
     if list(found.models) != ["model"]:
         raise InvalidObservations(
             f"{source.name} must name its models in a column model or in columns <model>.p_<class>; it does both. "
             "Drop one."
         )
-    names = models_in(source, "model")
-    if len(names) < 2:
-        return source, replace(found, models=dict.fromkeys(names, found.classes) or found.models)
-    by_item = ModelRows(source, found.item, "model", found.classes, names, memory_limit)
+    item = found.item
+    found = replace(found, truth=None)  # repeated for each model, it is read as a separate table
+    models = models_in(source, "model")
+    if len(models) < 2:
+        return source, replace(found, models=dict.fromkeys(models, found.classes) or found.models)
+    by_item = RowsByItem(source, item, "model", found.classes, models, memory_limit)
     return by_item, replace(found, models=by_item.models)
 
 
-def _truth(
-    truth: PathLike | None, truth_column: str | None, source: Source | None, answers: Source | None
-) -> tuple[str | None, str | None, Source | None]:
-    """What ``truth`` means: a column of the table, one of the answers, or a file."""
-    if truth is None:
-        in_answers = "truth" if answers and "truth" in answers.columns else None
-        return truth_column, None if source and "truth" in source.columns else in_answers, None
-    name = os.fspath(truth)
-    if source and name in source.columns:
-        return name, None, None
-    if answers and name in answers.columns:
-        return None, name, None
-    looks_like_a_file = os.path.exists(name) or os.sep in name or bool(Path(name).suffix) or "*" in name
-    if looks_like_a_file or not source:
-        return None, None, Source(truth, "truth")
-    what = f"the column {name!r} that truth (--truth) names, if it is no file"
-    raise roles.missing(source.columns, source.name, what, "truth", (name, "truth"))
-
-
-def _without_rivals(
-    found: Roles, answers: Source | None, truth: Source | None, source: Source, in_table: str | None
-) -> tuple[Roles, list[str]]:
-    """The table's own answers and truth are left out where separate tables give them; a note says so."""
-    people, sure, known, notes = found.people, found.sure, found.truth, []
-    if answers and people:
-        notes.append(
-            f"column {next(iter(people.values()))!r} of {source.name} is not used: answers are in {answers.name}."
-        )
-        people, sure = {}, {}
-    if truth and known:
-        notes.append(f"column {known!r} of {source.name} is not used: the truth is in {truth.name}.")
-        known = None
-    return Roles(found.item, people, found.models, known, sure), notes
-
-
-def _notes_on_confidence(source: Source | None, people: Iterable[str], sure: dict[str, str]) -> list[str]:
-    """Whether columns of confidence are used."""
-    if source is None or not people:
-        return []
-    first = next(iter(sure.values()), None)
-    if len(sure) > 1:
-        return [f"columns {first!r} and {len(sure) - 1} more of {source.name} are read as how sure people were."]
-    if first is not None:
-        return [f"column {first!r} of {source.name} is read as how sure people were."]
-    if "confidence" in source.columns:
-        return [f"column 'confidence' of {source.name} is not used: whose it is, is not clear."]
-    return []
-
-
-def _classes(classes: ArrayLike) -> NDArray[Any]:
-    given = as_column(classes)
-    return given_classes(given, len(given))[0] if given.ndim == 1 else np.asarray(given)
+def _named(classes: ArrayLike) -> NDArray[Any]:
+    names = as_column(classes)
+    return named_classes(names, len(names))[0] if names.ndim == 1 else names

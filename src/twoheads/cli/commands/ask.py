@@ -16,6 +16,7 @@ from twoheads.cli.options import Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.table_options import TableOptions, print_notes, split_names
 from twoheads.errors import InvalidParameter
+from twoheads.tables.formats.registry import titles
 from twoheads.text import count
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def ask(
     data: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="CSV, Parquet or JSON lines; - is CSV to stdout."),
+        typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
     ] = None,
     people: Annotated[
         str | None,

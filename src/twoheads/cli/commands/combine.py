@@ -13,6 +13,7 @@ from twoheads.cli.options import Engine, Scheduler, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.errors import InvalidObservations
+from twoheads.tables.formats.registry import titles, usual_suffixes
 from twoheads.text import count
 
 
@@ -22,7 +23,7 @@ def combine(
     data: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="CSV, Parquet or JSON lines, by its suffix; - is CSV to stdout."),
+        typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
     ] = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
@@ -41,7 +42,7 @@ def combine(
     scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
     if output is None:
         raise InvalidObservations(
-            "Give the output with -o: verdicts.csv (or .parquet, .jsonl), or - for CSV to stdout."
+            f"Give the output with -o, a file with a suffix such as {usual_suffixes()}, or - for CSV to stdout."
         )
     check_engine(engine, scheduler)
     if engine == "dask":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -33,27 +34,26 @@ def out_of_fold_likelihood(
     fold_counts  (n_folds, n_answers, n_classes) the crowd's counts by fold; None for one annotator with one answer per
                  item, whose matrix without an item needs no folds
     """
-    answers = _answer_likelihood(_log_rows(confusion, weight, fold_counts), by_fold=fold_counts is not None)
+    log_rows = _log_rows(confusion, weight, fold_counts)
+    answers = partial(_answer_likelihood, log_rows, fold_counts is not None)
     if response is None:
         return answers
     responses = response.out_of_fold(response_counts_by_fold(blocks, response))
     return lambda block: answers(block) + responses(block, fold_of(block))
 
 
-def _answer_likelihood(log_rows: Rows, *, by_fold: bool) -> OutOfFoldLikelihood:
-    def log_likelihood(block: Block) -> Floats:
-        assert block.answers is not None
-        assert block.true_label is not None
-        answers, truth = block.answers, block.true_label
-        fold = fold_of(block) if by_fold else None
-        if answers.start is None and (answers.column != MISSING).all():
-            return log_rows(answers.column, truth, fold)
-        there = answers.column != MISSING
-        item = item_of_answers(answers)[there]
-        rows = log_rows(answers.column[there], truth[item], None if fold is None else fold[item])
-        return sum_by_item(answers, rows)
-
-    return log_likelihood
+def _answer_likelihood(log_rows: Rows, by_fold: bool, block: Block) -> Floats:
+    """Log-likelihood of a block's answers, (n_classes, n_items)."""
+    assert block.answers is not None
+    assert block.true_label is not None
+    answers, truth = block.answers, block.true_label
+    fold = fold_of(block) if by_fold else None
+    if answers.start is None and (answers.column != MISSING).all():
+        return log_rows(answers.column, truth, fold)
+    there = answers.column != MISSING
+    item = item_of_answers(answers)[there]
+    rows = log_rows(answers.column[there], truth[item], None if fold is None else fold[item])
+    return sum_by_item(answers, rows)
 
 
 def _log_rows(confusion: Confusion, weight: float, fold_counts: Floats | None) -> Rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -10,17 +9,17 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts
+from twoheads.combination.fitting.holdout import holdout_counts
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
-from twoheads.dependence.evidence import OutOfFoldLikelihood
-from twoheads.engines.blocks import transform_blocks
+from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence
+from twoheads.engines.blocks import map_blocks, transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density
-from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -69,7 +68,7 @@ def dependence_from_prior(state: FitState) -> FitState:
 
 def fit_dependence(state: FitState) -> FitState:
     """Fit the dependence to the labelled items, with the calibrator's prior of the temperature."""
-    return _fit(state, state.calibrator.log_temperature_prior())
+    return _fit(state)
 
 
 def fit_dependence_after_em(state: FitState) -> FitState:
@@ -77,39 +76,44 @@ def fit_dependence_after_em(state: FitState) -> FitState:
     return _fit(state, (state.calibrator.log_temperature_after_em(), AFTER_EM_SD))
 
 
-def _fit(state: FitState, log_temperature_prior: tuple[float, float]) -> FitState:
+def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = None) -> FitState:
     assert state.dependence is not None
     assert state.labelled is not None
-    n_classes, rule = state.schema.n_classes, state.rule
-    out_of_fold = _out_of_fold(state)
-    sample: Sequence[Block] = []
-    blocks = state.labelled_blocks
-    if len(state.labelled) > MODE_LABELS:
-        sample = state.labelled.subsample(sample_limit(n_classes), min_items=MIN_ITEMS)
-        blocks = blocks if blocks[0].n_items >= MIN_ITEMS else state.labelled.blocks(min_items=MIN_ITEMS)
+    fold_counts = _fold_counts(state)
+    prior = log_temperature_prior or state.calibrator.log_temperature_prior()
+    labelled, n_classes, rule = state.labelled, state.schema.n_classes, state.rule
+    is_large, weight = len(labelled) > MODE_LABELS, labelled.mean_weight()
+    blocks, few, whole = state.labelled_blocks, state.labelled_blocks, None
+    out_of_fold = out_of_fold_likelihood(
+        state.confusion, state.response, blocks, weight=weight, fold_counts=fold_counts
+    )
+    if is_large:
+        few = labelled.subsample(sample_limit(n_classes), min_items=MIN_ITEMS)
+        blocks = blocks if blocks[0].n_items >= MIN_ITEMS else labelled.blocks(min_items=MIN_ITEMS)
+        whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
     with_model, without_model = state.statistics.answered
-    to_stage = partial(_stage_input, rule)
     dependence = copy(state.dependence).fit(
-        transform_blocks(to_stage, blocks),
-        transform_blocks(to_stage, sample),
-        out_of_fold,
+        list(map_blocks(partial(_evidence, rule, out_of_fold), few)),
+        whole,
         n=float(with_model if rule.has_model else with_model + without_model),
-        log_temperature_prior=log_temperature_prior,
+        log_temperature_prior=prior,
         n_classes=n_classes,
         agreement=state.agreement,
     )
-    holdout = holdout_counts(sample or blocks, _predictions(rule, out_of_fold, dependence))
-    return replace(state, dependence=dependence, holdout=holdout)
+    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain())
+    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions))
 
 
-def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
-    assert state.labelled is not None
-    fold_counts, blocks = None, state.labelled_blocks
-    if not state.single_annotator:
-        n_classes, correlation = state.schema.n_classes, state.correlation
-        fold_counts = crowd_counts_by_fold(blocks, n_classes=n_classes, correlation=correlation)
-    weight = state.labelled.mean_weight()
-    return out_of_fold_likelihood(state.confusion, state.response, blocks, weight=weight, fold_counts=fold_counts)
+def _fold_counts(state: FitState) -> Floats | None:
+    """The crowd's counts by fold; None for one annotator, whose matrix without an item needs no folds."""
+    if state.single:
+        return None
+    n_classes, correlation = state.schema.n_classes, state.correlation
+    return crowd_counts_by_fold(state.labelled_blocks, n_classes=n_classes, correlation=correlation)
+
+
+def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, block: Block) -> Evidence:
+    return Evidence.of(_stage_input(rule, block), out_of_fold)
 
 
 def _stage_input(rule: CombinationRule, block: Block) -> Block:
@@ -123,13 +127,9 @@ def _stage_input(rule: CombinationRule, block: Block) -> Block:
 
 
 def _predictions(
-    rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, dependence: Dependence
-) -> CrossFittedPredictions:
-    plain = dependence.plain()
-
-    def predict(block: Block) -> tuple[Floats, Floats, Codes]:
-        likelihood = out_of_fold(block)
-        combined = rule.posterior(block, likelihood, dependence)
-        return combined, rule.posterior(block, likelihood, plain), rule.human_label(block, likelihood)
-
-    return predict
+    rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, dependence: Dependence, plain: Dependence, block: Block
+) -> tuple[Floats, Floats, Codes]:
+    """The combined probabilities, those of the plain product, and the human label, fitted without the items."""
+    likelihood = out_of_fold(block)
+    combined, product = rule.posteriors(block, likelihood, dependence, plain)
+    return combined, product, rule.human_label(block, likelihood)

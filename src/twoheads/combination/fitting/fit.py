@@ -55,86 +55,90 @@ def fit_team(
 ) -> FitResult:
     """Fit the parts to items, and to the statistics of earlier ones. None of the arguments is changed."""
     state = _initial_state(parts, items, earlier)
-    for stage in _plan(state):
-        state = _STAGES[stage](state)
-    return FitResult(state.schema, state.rule, state.statistics, state.holdout, state.prevalence, state.objective)
-
-
-def _plan(state: FitState) -> tuple[Stage, ...]:
-    statistics = state.statistics
-    return plan_fit(
-        has_labels=statistics.n_labelled > 0,
-        has_unlabelled=statistics.n_unlabelled > 0 and state.parts.unlabelled_weight > 0,
+    stages = plan_fit(
+        has_labels=state.statistics.n_labelled > 0,
+        has_unlabelled=state.statistics.n_unlabelled > 0 and parts.unlabelled_weight > 0,
         has_dependence=state.dependence is not None,
-        mean_overlap=state.annotations.mean_overlap_at_least_two,
+        mean_overlap=state.mean_overlap,
         has_model=state.schema.has_model,
     )
+    for stage in stages:
+        state = _STAGES[stage](state)
+    return FitResult(state.schema, state.rule, state.statistics, state.holdout, state.prevalence, state.objective)
 
 
 def _initial_state(
     parts: Parts, items: CountableItems | SampledItems, earlier: SufficientStatistics | None
 ) -> FitState:
     """Statistics collected, several models pooled, and the labelled items' blocks made."""
-    response = _start_response(items, earlier)
-    opened = _opened(parts, items, earlier, response)
+    opened = _opened(parts, items, earlier)
     labels = opened.statistics.labels_per_class + 1.0
-    pool, calibrator = _fit_pool(parts, opened.items, opened.statistics)
-    fitted_on = opened.items if pool is None else opened.items.transform(pool.pooled)
-    labelled = fitted_on.labelled() if opened.statistics.n_labelled else None
+    pool, calibrator = None, parts.calibrator
+    if len(opened.items.schema.models) > 1:
+        pool, calibrator = _fit_pool(parts, opened)
+    fitted_on, labelled = opened.items, opened.labelled
+    if pool is not None:
+        fitted_on = fitted_on.transform(pool.pooled)
+        labelled = None if labelled is None else labelled.transform(pool.pooled)
     blocks: Sequence[Block] = ()
     if labelled is not None:
-        reusable = opened.blocks and pool is None and not opened.statistics.n_unlabelled
-        blocks = opened.blocks if reusable else labelled.blocks()
+        reusable = pool is None and not opened.statistics.n_unlabelled
+        blocks = opened.blocks if reusable and opened.blocks is not None else labelled.blocks()
     return FitState(
         parts=parts,
         schema=opened.items.schema,
         items=fitted_on,
         statistics=opened.statistics,
         sampled=isinstance(opened.items, SampledItems),
+        single=opened.items.schema.n_annotators == 1 and not opened.statistics.has_overlap,
+        mean_overlap=opened.statistics.mean_overlap_at_least_two,
         confusion=parts.confusion,
         calibrator=calibrator,
         dependence=parts.dependence,
-        response=response,
+        response=opened.response,
         pool=pool,
         prevalence=labels / labels.sum(),
         labelled=labelled,
         labelled_blocks=blocks,
-        correlation=0.0 if parts.dependence is None else parts.dependence.prior_correlation,
+        correlation=parts.correlation,
     )
 
 
 @dataclass(frozen=True)
 class _Opened:
-    """Items to fit on, the statistics of all, and the items' blocks where they were needed for these."""
+    """Items to fit on, the statistics of all, levels of confidence, and the items' blocks where these were made.
+
+    labelled  the labelled items among them; None where there are none
+    """
 
     items: Items
+    labelled: Items | None
     statistics: SufficientStatistics
-    blocks: Sequence[Block] = ()
+    response: ResponseModel | None
+    blocks: Sequence[Block] | None = None
 
 
-def _opened(
-    parts: Parts,
-    items: CountableItems | SampledItems,
-    earlier: SufficientStatistics | None,
-    response: ResponseModel | None,
-) -> _Opened:
+def _opened(parts: Parts, items: CountableItems | SampledItems, earlier: SufficientStatistics | None) -> _Opened:
+    response = _start_response(items, earlier)
     if isinstance(items, SampledItems):
-        return _Opened(items, items.statistics)
-    blocks = items.blocks()
+        return _Opened(items, items.labelled() if items.statistics.n_labelled else None, items.statistics, response)
+    sizes = items.n_labelled, len(items) - items.n_labelled
+    labelled, blocks = items.labelled() if sizes[0] else None, items.blocks()
     settings = StatisticsSettings(
-        correlation=0.0 if parts.dependence is None else parts.dependence.prior_correlation,
+        correlation=parts.correlation,
         overlap=parts.confusion.uses_overlap,
         response=response,
         search_prior=parts.calibrator.search_prior(),
     )
-    statistics = collect_statistics(items, blocks, settings)
+    statistics = collect_statistics(items.schema, sizes, blocks, labelled, settings)
     if earlier is None:
-        return _Opened(items, statistics, blocks)
+        return _Opened(items, labelled, statistics, response, blocks)
     known = set(earlier.annotators)
     annotators = (*earlier.annotators, *(name for name in statistics.annotators if name not in known))
     merged = merge_statistics([earlier, statistics], annotators)
     schema = replace(items.schema, annotators=annotators, has_model=merged.has_model)
-    return _Opened(SampledItems(schema, merged), merged)
+    sample = SampledItems(schema, merged)
+    return _Opened(sample, sample.labelled() if merged.n_labelled else None, merged, response)
 
 
 def _start_response(items: CountableItems | SampledItems, earlier: SufficientStatistics | None) -> ResponseModel | None:
@@ -146,23 +150,21 @@ def _start_response(items: CountableItems | SampledItems, earlier: SufficientSta
     return None if confidences is None else ResponseModel().start(confidences, items.schema.n_classes)
 
 
-def _fit_pool(parts: Parts, items: Items, statistics: SufficientStatistics) -> tuple[ModelPool | None, Calibrator]:
-    """The pool of several models and the calibrator of their mean; no pool where there is one model."""
-    n_classes = items.schema.n_classes
-    if len(items.schema.models) <= 1:
-        return None, parts.calibrator
+def _fit_pool(parts: Parts, opened: _Opened) -> tuple[ModelPool, Calibrator]:
+    """The pool of several models, and the calibrator of their mean."""
+    n_classes = opened.items.schema.n_classes
     pool, limit = ModelPool(parts.calibrator), dependence_stage.sample_limit(n_classes)
-    if not statistics.n_labelled:
-        return pool.start(items.subsample(limit), n_classes), parts.calibrator
+    if opened.labelled is None:
+        return pool.start(opened.items.subsample(limit), n_classes), parts.calibrator
     calibrator = TemperatureScaling(log_temperature_mean=0.0, log_temperature_sd=POOL_SD)
-    return pool.fit_blocks(items.labelled().subsample(limit), n_classes), calibrator
+    return pool.fit_blocks(opened.labelled.subsample(limit), n_classes), calibrator
 
 
 def _fit_counts(state: FitState) -> FitState:
     """Fit the parts to the labelled items' statistics, or to the items where these are not sufficient."""
     statistics, n_classes = state.statistics, state.schema.n_classes
     overlap = statistics.overlap if state.confusion.uses_overlap else None
-    crowd_counts = None if state.single_annotator else statistics.crowd_counts
+    crowd_counts = None if state.single else statistics.crowd_counts
     confusion = copy(state.confusion).fit_counts(statistics.counts, overlap, crowd_counts=crowd_counts)
     response = state.response
     if response is not None:

@@ -13,7 +13,6 @@ from twoheads.combination.items.protocol import Items, Schema
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rule import CombinationRule, prior_terms
-from twoheads.combination.statistics.annotations import AnnotationCounts
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
@@ -27,12 +26,14 @@ from twoheads.kernels.blocks import Block
 class FitState:
     """The items, their statistics, and the parts fitted so far.
 
-    items        with one model in place of several
-    labelled     the labelled items among them, and their blocks while a stage needs them; None without labels
-    em_blocks    blocks of all items, once EM is started
-    sampled      whether the items are a sample of earlier ones
-    correlation  of answers on one item, that was used in the crowd's counts
-    agreement    density of the model's log temperature from unlabelled items
+    items         with one model in place of several
+    labelled      the labelled items among them, and their blocks while a stage needs them; None without labels
+    em_blocks     blocks of all items, once EM is started
+    sampled       whether the items are a sample of earlier ones
+    single        whether there is one annotator, with one answer per item
+    mean_overlap  whether answered items have two answers or more on average
+    correlation   of answers on one item, that was used in the crowd's counts
+    agreement     density of the model's log temperature from unlabelled items
     """
 
     parts: Parts
@@ -40,6 +41,8 @@ class FitState:
     items: Items
     statistics: SufficientStatistics
     sampled: bool
+    single: bool
+    mean_overlap: bool
     confusion: Confusion
     calibrator: Calibrator
     dependence: Dependence | None
@@ -68,16 +71,6 @@ class FitState:
             log_prior_shift,
             has_model=self.schema.has_model,
         )
-
-    @property
-    def annotations(self) -> AnnotationCounts:
-        """Counts of answers per annotator."""
-        return self.statistics.annotations()
-
-    @property
-    def single_annotator(self) -> bool:
-        """Whether there is one annotator, with one answer per item."""
-        return self.schema.n_annotators == 1 and not self.annotations.has_overlap
 
     def without_blocks(self) -> FitState:
         """The same without the blocks, whose memory is then free."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.combination.insight.facts import ENOUGH_ANSWERS
-from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.text import count, interval, percent
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.

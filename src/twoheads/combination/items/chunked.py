@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
-from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
-from twoheads.engines.blocks import BLOCK_NUMBERS, add_up, block_slices
+from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
 from twoheads.engines.progress import current_callback
-from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.dependence.likelihood import MODE_LABELS
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 from twoheads.tables.scanned import ScannedTable
@@ -39,7 +37,6 @@ class ChunkSummary:
     labelled        whether the items are labelled, block by block
     answered        number of items with an answer and no truth
     has_confidence  whether any answer has a confidence or is "unsure"
-    class_counts    (n_classes,) number of labelled items of each class
     """
 
     sizes: list[int]
@@ -47,7 +44,6 @@ class ChunkSummary:
     labelled: list[bool]
     answered: int
     has_confidence: bool
-    class_counts: Floats
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,6 @@ class ChunkedItems:
 
     store          where the chunks are
     summaries      of each chunk
-    annotations    counts of answers per annotator
     function       applied to each block
     only_labelled  whether only labelled items are meant
     """
@@ -64,7 +59,6 @@ class ChunkedItems:
     schema: Schema
     store: Store
     summaries: list[ChunkSummary]
-    annotations: AnnotationCounts
     function: BlockFunction | None = None
     only_labelled: bool = False
 
@@ -84,8 +78,7 @@ class ChunkedItems:
         if not len(known) or len(known) > MODE_LABELS:
             return known
         blocks = list(replace(known, function=None).subsample(len(known), min_items=64))
-        summary, annotations = summarise(blocks, self.schema.n_annotators)
-        return ChunkedItems(self.schema, MemoryStore([blocks]), [summary], annotations, self.function)
+        return ChunkedItems(self.schema, MemoryStore([blocks]), [summarise(blocks)], self.function)
 
     def transform(self, function: BlockFunction) -> ChunkedItems:
         """The same items with ``function`` applied to each block, after earlier functions."""
@@ -122,14 +115,6 @@ class ChunkedItems:
         """Every item has weight 1."""
         return 1.0
 
-    def annotation_counts(self) -> AnnotationCounts:
-        """Counts of answers per annotator."""
-        return self.annotations
-
-    def class_weights(self) -> Floats:
-        """Number of labelled items of each class, (n_classes,)."""
-        return np.asarray(np.sum([summary.class_counts for summary in self.summaries], axis=0))
-
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if not any(summary.has_confidence for summary in self.summaries):
@@ -164,7 +149,6 @@ class ChunkedItems:
 def spill_to_disk(table: ScannedTable) -> ChunkedItems:
     """A scanned table in chunks on disk, read and checked once."""
     store, summaries, start = DiskStore(), [], 0
-    annotations: tuple[Any, ...] = ()
     schema: Schema | None = None
     current_callback().begin(table.n_rows)
     try:
@@ -172,24 +156,20 @@ def spill_to_disk(table: ScannedTable) -> ChunkedItems:
             schema = schema or Schema.of(observations)
             for chunk in chunks_of(observations, y, start):
                 store.add(chunk)
-                summary, more = summarise(chunk, schema.n_annotators)
-                summaries.append(summary)
-                annotations = add_up([annotations, more] if annotations else [more])
+                summaries.append(summarise(chunk))
             start += len(observations)
             current_callback().advance(len(observations))
     except BaseException:
         store.close()
         raise
     assert schema is not None
-    return ChunkedItems(schema, store, summaries, AnnotationCounts(*annotations))
+    return ChunkedItems(schema, store, summaries)
 
 
 def on_cluster(table: ClusterTable) -> ChunkedItems:
     """A scanned table in chunks on the cluster that holds it."""
     store, schema = table.hold(_read), Schema.of(next(table.blocks(1))[0])
-    found = list(store.results(summarise, dict.fromkeys(range(len(store)), schema.n_annotators)))
-    annotations = AnnotationCounts(*add_up(counts for _, counts in found))
-    return ChunkedItems(schema, store, [summary for summary, _ in found], annotations)
+    return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))))
 
 
 def _chunk_rows(n_classes: int) -> int:
@@ -220,21 +200,20 @@ def _blocks(observations: Observations, truth: Codes, number: Codes) -> list[Blo
     return [replace(observations.block(rows, true_label=truth), number=number[rows]) for rows in slices]
 
 
-def summarise(chunk: list[Block], n_annotators: int) -> tuple[ChunkSummary, AnnotationCounts]:
-    """The summary of a chunk, and its counts of answers per annotator."""
-    n_classes = len(chunk[0].log_proba)
-    truth = np.concatenate([block.true_label for block in _labelled_blocks(chunk)] or [np.empty(0, dtype=np.intp)])
+def summarise(chunk: list[Block]) -> ChunkSummary:
+    """The summary of a chunk."""
     number = np.concatenate([_number(block) for block in chunk])
-    summary = ChunkSummary(
+    return ChunkSummary(
         [block.n_items for block in chunk],
         (int(number.min()), int(number.max()) + 1),
         [_is_labelled(block) for block in chunk],
         sum(len(_answered(block)) for block in chunk if not _is_labelled(block)),
         any(block.confidence is not None or block.unsure is not None for block in chunk),
-        np.bincount(truth, minlength=n_classes).astype(np.float64),
     )
-    answers = joined_answers([block.answers for block in chunk if block.answers is not None])
-    return summary, count_annotations(answers, None, n_annotators=n_annotators, n_classes=n_classes)
+
+
+def _summarise(chunk: list[Block], _: None) -> ChunkSummary:
+    return summarise(chunk)
 
 
 def _is_labelled(block: Block) -> bool:

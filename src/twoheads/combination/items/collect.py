@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from twoheads.calibration.temperature_likelihood import log_likelihood_at_nodes
-from twoheads.combination.items.protocol import CountableItems
-from twoheads.combination.statistics.folds import answer_counts, weighted_target
+from twoheads.combination.items.protocol import Items, Schema
+from twoheads.combination.statistics.folds import crowd_counts, weighted_target
 from twoheads.combination.statistics.reservoir import ItemSample, SampleSum, key_bound, sample_block, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import sum_blocks
+from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
+from twoheads.kernels.confusion.annotators import annotation_counts
 from twoheads.kernels.confusion.hierarchical import model_overlap
 
 
@@ -38,89 +40,118 @@ class StatisticsSettings:
 
 
 def collect_statistics(
-    items: CountableItems, blocks: Sequence[Block], settings: StatisticsSettings
+    schema: Schema, sizes: tuple[int, int], blocks: Sequence[Block], known: Items | None, settings: StatisticsSettings
 ) -> SufficientStatistics:
-    """The statistics of items, from their blocks."""
-    schema, n_labelled = items.schema, items.n_labelled
-    n_unlabelled, limit = len(items) - n_labelled, sample_size(schema.n_classes)
-    sums = _BlockSums(settings, schema.n_annotators, schema.n_classes)
+    """The statistics of items.
+
+    sizes   number of labelled and of unlabelled items
+    blocks  of all items
+    known   the labelled items; None where there are none
+    """
+    (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
-    counts, labelled, unlabelled = sums.total(blocks, (key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)))
+    bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
+    sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit)
+    counts, labelled, unlabelled = sums.total(blocks, bounds)
     if _is_short(labelled, n_labelled, limit) or _is_short(unlabelled, n_unlabelled, limit):
         counts, labelled, unlabelled = sums.total(blocks, (np.inf, np.inf))
     values = np.zeros(N_NODES)
-    if n_labelled:
-        known = items.labelled().blocks() if n_unlabelled else blocks
-        values = log_likelihood_at_nodes(known, schema.n_classes, settings.search_prior)
-    annotations = items.annotation_counts()
+    if known is not None:
+        known_blocks = known.blocks() if n_unlabelled else blocks
+        values = log_likelihood_at_nodes(known_blocks, n_labelled, schema.n_classes, settings.search_prior)
     return SufficientStatistics(
         annotators=schema.annotators,
         has_model=schema.has_model,
         n_labelled=n_labelled,
         n_unlabelled=n_unlabelled,
-        labels_per_class=items.class_weights(),
         **counts,
         temperature_values=values,
         response_bounds=None if settings.response is None else settings.response.bounds_,
-        answered_items=annotations.items,
-        annotation_counts=np.stack(annotations[1:]),
         labelled=labelled,
         unlabelled=unlabelled,
     )
 
 
 def _is_short(sample: ItemSample | None, n_items: int, limit: int) -> bool:
-    return sample is not None and sample.n_items < limit < n_items
+    return sample is not None and len(sample.key) < limit < n_items
 
 
 @dataclass(frozen=True)
 class _BlockSums:
-    """Sums over blocks: counts of the labelled items, and samples."""
+    """Sums over blocks: counts of the labelled items, and samples.
+
+    limit  most items of a sample
+    """
 
     settings: StatisticsSettings
     n_annotators: int
     n_classes: int
+    limit: int
 
     def total(
         self, blocks: Sequence[Block], bounds: tuple[float, float]
     ) -> tuple[dict[str, Any], ItemSample | None, ItemSample | None]:
         """The counts by name, the sample of labelled items, and that of the others; their keys are below the bounds."""
-        limit = sample_size(self.n_classes)
 
         def kernel(block: Block) -> tuple[Any, ...]:
-            known = np.zeros(block.n_items, dtype=bool) if block.true_label is None else block.true_label != MISSING
-            labelled = block if known.all() else block.take(np.flatnonzero(known))
-            rest = None if known.all() else block.take(np.flatnonzero(~known))
-            counts = self.counts(labelled) if labelled.n_items else (0.0,) * 5
-            samples = (sample_block(part, limit, bound) for part, bound in zip((labelled, rest), bounds, strict=True))
-            return *counts, *(SampleSum([sample], limit) for sample in samples)
+            assert block.answers is not None
+            labelled, rest = _by_truth(block)
+            counts = (0.0,) * 6 if labelled is None else self.counts(labelled)
+            annotations = annotation_counts(block.answers, block.weight, self.n_annotators, self.n_classes)
+            samples = (
+                sample_block(part, self.limit, bound) for part, bound in zip((labelled, rest), bounds, strict=True)
+            )
+            return *annotations, *counts, *(SampleSum([sample], self.limit) for sample in samples)
 
-        counts, crowd, answered, overlap, response, labelled, unlabelled = sum_blocks(kernel, blocks)
-        n_classes, ways = self.n_classes, self.settings.response
-        named = {
-            "counts": _array(counts, self.n_annotators, n_classes, n_classes),
-            "crowd_counts": _array(crowd, n_classes, n_classes),
-            "answered": _array(answered, 2),
-            "overlap": _array(overlap, n_classes, n_classes),
-            "response_counts": None if ways is None else _array(response, *ways.counts_.shape),
-        }
-        return named, labelled.merged(), unlabelled.merged()
+        *sums, labelled, unlabelled = sum_blocks(kernel, blocks)
+        samples = labelled.merged(), unlabelled.merged()
+        return self._named(*sums), *samples
 
     def counts(self, block: Block) -> tuple[Any, ...]:
-        """Answers, the crowd's, answered items with and without a model row, the model's overlaps, responses."""
+        """Labels per class, answers, the crowd's, answered items by model row, the model's overlaps, responses."""
+        assert block.answers is not None
+        assert block.true_label is not None
+        n_annotators, n_classes, settings = self.n_annotators, self.n_classes, self.settings
+        labels = np.bincount(block.true_label, block.weight, n_classes).astype(np.float64)
+        counts = hard_counts(block.answers, block.true_label, block.weight, n_annotators * n_classes, n_classes)
+        counts = counts.reshape(n_annotators, -1, n_classes)
+        if block.answers.start is None or not settings.correlation:
+            crowd = counts.sum(axis=0)
+        else:
+            crowd = crowd_counts(block, n_classes=n_classes, correlation=settings.correlation)
         asked = block.has_answer().astype(np.float64)
         with_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
-        overlap: Any = model_overlap(block.log_proba, block.weight) if self.settings.overlap else 0.0
-        ways = self.settings.response
-        response: Any = 0.0 if ways is None else ways.counts(block, weighted_target(block))
-        counts, crowd = answer_counts(
-            block,
-            n_annotators=self.n_annotators,
-            n_classes=self.n_classes,
-            correlation=self.settings.correlation,
-        )
-        return counts, crowd, np.array([with_model, block.weighted_sum(asked) - with_model]), overlap, response
+        answered = np.array([with_model, block.weighted_sum(asked) - with_model])
+        overlap: Any = model_overlap(block.log_proba, block.weight) if settings.overlap else 0.0
+        response: Any = 0.0 if settings.response is None else settings.response.counts(block, weighted_target(block))
+        return labels, counts, crowd, answered, overlap, response
+
+    def _named(self, items: float, annotations: Floats, *sums: Any) -> dict[str, Any]:
+        """The sums by their names among the statistics; zeros where there is no labelled item."""
+        n_classes, response = self.n_classes, self.settings.response
+        shapes: dict[str, tuple[int, ...]] = {
+            "labels_per_class": (n_classes,),
+            "counts": (self.n_annotators, n_classes, n_classes),
+            "crowd_counts": (n_classes, n_classes),
+            "answered": (2,),
+            "overlap": (n_classes, n_classes),
+            "response_counts": (0,) if response is None else response.counts_.shape,
+        }
+        named: dict[str, Any] = {
+            name: total if isinstance(total, np.ndarray) else np.zeros(shape)
+            for (name, shape), total in zip(shapes.items(), sums, strict=True)
+        }
+        if response is None:
+            named["response_counts"] = None
+        return {"answered_items": items, "annotation_counts": annotations, **named}
 
 
-def _array(sums: Any, *shape: int) -> Floats:
-    return sums if isinstance(sums, np.ndarray) else np.zeros(shape)
+def _by_truth(block: Block) -> tuple[Block | None, Block | None]:
+    """The labelled items of a block and the others; None where there are none."""
+    if block.true_label is None:
+        return None, block
+    known = block.true_label != MISSING
+    if known.all():
+        return block, None
+    labelled = block.take(np.flatnonzero(known)) if known.any() else None
+    return labelled, block.take(np.flatnonzero(~known))

@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
-from twoheads.combination.statistics.annotations import AnnotationCounts, count_annotations
-from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks, sum_blocks
+from twoheads.combination.items.protocol import BlockFunction, Schema, composed
+from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
@@ -32,17 +31,13 @@ class InMemoryItems:
     max_numbers  up to so many log-probabilities are kept as blocks
     """
 
+    schema: Schema
     observations: Observations
     truth: Codes
     weight: Floats | None
     number: Codes
     function: BlockFunction | None = None
     max_numbers: int = MAX_NUMBERS
-
-    @cached_property
-    def schema(self) -> Schema:
-        """Classes, annotators and models."""
-        return Schema.of(self.observations)
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -54,7 +49,7 @@ class InMemoryItems:
 
     def labelled(self) -> InMemoryItems:
         """The items whose truth is known."""
-        return self if self.n_labelled == len(self) else self.take(np.flatnonzero(self.truth != MISSING))
+        return self if self.n_labelled == len(self.truth) else self.take(np.flatnonzero(self.truth != MISSING))
 
     def take(self, rows: Codes) -> InMemoryItems:
         """The items at these positions."""
@@ -68,10 +63,11 @@ class InMemoryItems:
 
     def blocks(self, *, min_items: int = 64) -> Blocks[Block]:
         """Blocks of at least so many items; kept where they are small enough together, else made again in each pass."""
-        slices = block_slices(len(self), self.schema.n_classes, min_items)
-        if len(self) * self.schema.n_classes <= self.max_numbers:
+        n_items, n_classes = len(self.truth), self.schema.n_classes
+        slices = block_slices(n_items, n_classes, min_items)
+        if n_items * n_classes <= self.max_numbers:
             return StoredBlocks(list(map_blocks(self._block, slices)))
-        return LazyBlocks(self._block, slices, len(self))
+        return LazyBlocks(self._block, slices, n_items)
 
     def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
         """At most so many items, evenly spaced, in blocks."""
@@ -89,21 +85,6 @@ class InMemoryItems:
             return 1.0
         return min(1.0, float(self.weight[self.weight > 0].mean()))
 
-    def annotation_counts(self) -> AnnotationCounts:
-        """Counts of answers per annotator."""
-        n_annotators, n_classes = self.schema.n_annotators, self.schema.n_classes
-
-        def kernel(rows: slice) -> AnnotationCounts:
-            weight, answers = None if self.weight is None else self.weight[rows], self.observations.answers.rows(rows)
-            return count_annotations(answers, weight, n_annotators=n_annotators, n_classes=n_classes)
-
-        return AnnotationCounts(*sum_blocks(kernel, block_slices(len(self), n_classes, least=n_annotators)))
-
-    def class_weights(self) -> Floats:
-        """Weight of the labelled items of each class, (n_classes,)."""
-        known = self.labelled()
-        return np.bincount(known.truth, known.weight, self.schema.n_classes).astype(np.float64)
-
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if self.observations.confidence is not None:
@@ -120,4 +101,5 @@ class InMemoryItems:
 
     def _block(self, rows: slice) -> Block:
         block = self.observations.block(rows, true_label=self.truth, weight=self.weight)
-        return applied(self.function, replace(block, number=self.number[rows]))
+        block = replace(block, number=self.number[rows])
+        return block if self.function is None else self.function(block)

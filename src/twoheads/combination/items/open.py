@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
 from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
+from twoheads.combination.items.protocol import Schema
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
-from twoheads.observations import as_observations, as_truth, as_weight
+from twoheads.observations import as_observations, as_truth, as_weight, matched_rows
 from twoheads.tables.scanned import ScannedTable
 
 
@@ -55,10 +56,12 @@ def open_items(
         if not fits_in_memory(X, max_numbers=max_numbers):
             return spill_to_disk(X)
         X, y = X.read()
+    y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
     truth = as_truth(y, observations)
-    number: Codes = np.arange(len(observations), dtype=np.int32)
+    n_items = len(truth)
+    number: Codes = np.arange(n_items, dtype=np.int32)
     if models is not None:
         observations = observations.with_models(models)
-    weight = as_weight(sample_weight, len(observations))
-    return InMemoryItems(observations, truth, weight, number, max_numbers=max_numbers)
+    weight = as_weight(sample_weight, n_items)
+    return InMemoryItems(Schema.of(observations), observations, truth, weight, number, max_numbers=max_numbers)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
-from twoheads.combination.statistics.annotations import AnnotationCounts
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
@@ -28,6 +27,7 @@ class Schema:
     models      their names; empty where there is no model
     has_model   whether there is a model
     columns     the columns of the frame that the items come from; None where there was none
+    n_features  number of columns of the same items as a frame: annotators, then a probability per model and class
     """
 
     classes: NDArray[Any]
@@ -35,6 +35,15 @@ class Schema:
     models: tuple[str, ...]
     has_model: bool
     columns: tuple[str, ...] | None = None
+    n_classes: int = field(init=False)
+    n_annotators: int = field(init=False)
+    n_features: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_classes, n_annotators = len(self.classes), len(self.annotators)
+        n_features = n_annotators + max(1, len(self.models)) * n_classes if self.columns is None else len(self.columns)
+        for name, number in ("n_classes", n_classes), ("n_annotators", n_annotators), ("n_features", n_features):
+            object.__setattr__(self, name, number)
 
     @classmethod
     def of(cls, observations: Observations) -> Schema:
@@ -46,23 +55,6 @@ class Schema:
             bool(observations.model_proba),
             observations.columns,
         )
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.classes)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the same items as a frame: annotators, then a probability per model and class."""
-        if self.columns is not None:
-            return len(self.columns)
-        return self.n_annotators + max(1, len(self.models)) * self.n_classes
-
-    @property
-    def n_annotators(self) -> int:
-        """Number of annotators."""
-        return len(self.annotators)
 
 
 class Items(Protocol):
@@ -100,12 +92,6 @@ class CountableItems(Items, Protocol):
     @property
     def n_labelled(self) -> int:
         """Number of items whose truth is known."""
-
-    def annotation_counts(self) -> AnnotationCounts:
-        """Counts of answers per annotator."""
-
-    def class_weights(self) -> Floats:
-        """Weight of the labelled items of each class, (n_classes,)."""
 
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""

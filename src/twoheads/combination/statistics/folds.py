@@ -22,21 +22,12 @@ def fold_of(block: Block) -> Codes:
     return block.number % N_FOLDS
 
 
-def answer_counts(block: Block, *, n_annotators: int, n_classes: int, correlation: float) -> tuple[Floats, Floats]:
-    """How often each annotator gave each answer under each true class, and all annotators together.
-
-    In the latter, answers on the same item are divided by their design effect.
-
-    returns  (n_annotators, n_answers, n_classes), (n_answers, n_classes)
-    """
+def crowd_counts(block: Block, *, n_classes: int, correlation: float) -> Floats:
+    """How often each answer was given under each true class, (n_answers, n_classes), divided by the design effect."""
     assert block.answers is not None
     assert block.true_label is not None
-    answers, truth, weight = block.answers, block.true_label, block.weight
-    counts = hard_counts(answers, truth, weight, n_annotators * n_classes, n_classes)
-    counts = counts.reshape(n_annotators, -1, n_classes)
-    if answers.start is None or not correlation:
-        return counts, counts.sum(axis=0)
-    return counts, hard_counts(as_crowd(answers, n_classes), truth, _share(block, correlation), n_classes, n_classes)
+    crowd, share = as_crowd(block.answers, n_classes), _share(block, correlation)
+    return hard_counts(crowd, block.true_label, share, n_classes, n_classes)
 
 
 def crowd_counts_by_fold(blocks: Sequence[Block], *, n_classes: int, correlation: float) -> Floats:

@@ -63,7 +63,7 @@ class ItemSample(BaseEstimator):
             unsure_start=None if block.unsure is None else block.unsure.start,
             confidence=block.confidence,
             true_label=block.true_label,
-            weight=np.ones(block.n_items) if block.weight is None else block.weight,
+            weight=np.ones(len(key)) if block.weight is None else block.weight,
             key=key,
             threshold=float(threshold),
         )
@@ -112,6 +112,8 @@ def merge_samples(samples: Sequence[ItemSample | None], limit: int) -> ItemSampl
     threshold = min(sample.threshold for sample in held)
     order = np.argsort(key, kind="stable")
     kept = order[key[order] < threshold][:limit]
+    if len(held) == 1 and len(kept) == len(order):
+        return held[0]
     if len(kept) < len(order):
         threshold = min(threshold, float(key[order[len(kept)]]))
     return ItemSample.of(joined([sample.as_given() for sample in held]).take(kept), key[kept], threshold)
@@ -142,7 +144,7 @@ def key_bound(limit: int, n_items: int) -> float:
 
 def sample_block(block: Block | None, limit: int, bound: float) -> ItemSample | None:
     """The items of a block with the smallest keys, all below the bound."""
-    if block is None or not block.n_items:
+    if block is None:
         return None
     key = reservoir_keys(block)
     kept = np.flatnonzero(key < bound)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.statistics.annotations import AnnotationCounts
 from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
 from twoheads.kernels.arrays import Floats
 from twoheads.storage.artifact import register
@@ -46,7 +45,8 @@ class SufficientStatistics(BaseEstimator):
     response_bounds, response_counts : ndarray or None
         Levels of confidence, and counts of each way of answering.
     answered_items, annotation_counts : float, ndarray of shape (3, n_annotators)
-        The entries of `AnnotationCounts`.
+        Weight of the items with an answer; and each annotator's number of answers, of those on items that others
+        answered too, and how far these agreed.
     labelled, unlabelled : ItemSample or None
         A sample of the labelled items, and of the others.
     """
@@ -78,9 +78,15 @@ class SufficientStatistics(BaseEstimator):
         """Whether there is a sample, without which a fit cannot be continued."""
         return self.labelled is not None or self.unlabelled is not None
 
-    def annotations(self) -> AnnotationCounts:
-        """Counts of answers per annotator."""
-        return AnnotationCounts(self.answered_items, *self.annotation_counts)
+    @property
+    def has_overlap(self) -> bool:
+        """Whether any item has several answers."""
+        return bool(self.annotation_counts[1].sum() > 0)
+
+    @property
+    def mean_overlap_at_least_two(self) -> bool:
+        """Whether answered items have two answers or more on average: annotators can then be judged by each other."""
+        return self.has_overlap and bool(self.annotation_counts[0].sum() >= 2 * self.answered_items)
 
     def without_sample(self) -> SufficientStatistics:
         """The sums alone."""

@@ -50,7 +50,7 @@ def temperature_values(block: Block, log_temperatures: Floats) -> tuple[Floats]:
     return (values,)
 
 
-def node_values(block: Block) -> Floats:
+def node_values(block: Block) -> tuple[Floats]:
     """Log-likelihood of the block's targets at each of `LOG_TEMPERATURE_NODES`, (n_nodes,): a sum over items.
 
     ``beta sum_n w_n zbar_n - sum_n w_n log sum_k exp(beta z_nk)`` as in `temperature_values`. Halving T squares
@@ -68,7 +68,7 @@ def node_values(block: Block) -> Floats:
             )
             if at >= _PER_OCTAVE:
                 np.multiply(power, power, out=power)
-    return values
+    return (values,)
 
 
 def _weighted_log_sum(norm: Floats, weight: Floats | None) -> float:

@@ -180,26 +180,28 @@ def _beta_parameters(at: Floats) -> tuple[float, float]:
     return float(mean * weight), float((1.0 - mean) * weight)
 
 
-def agreements(
+def annotation_counts(
     answers: Answers, weight: Floats | None, n_annotators: int, n_classes: int
-) -> tuple[Floats, Floats, Floats]:
-    """Answers of each annotator, those on items that others answered too, and how far these agree.
+) -> tuple[float, Floats]:
+    """The answered items, and three counts of each annotator's answers.
 
-    An answer that a share q of the item's other answers repeats agrees by q. Sums over items: add up over blocks.
+    These are all answers, those on items that others answered too, and how far these agree: an answer that a share q
+    of the item's other answers repeats agrees by q. Sums over items: add up over blocks.
 
-    returns  (n_annotators,) each
+    returns  number of answered items, (3, n_annotators)
     """
     if answers.start is None:  # no item has several answers
         there = answers.column != MISSING
-        share = None if weight is None else weight[there]
-        counts = np.bincount(answers.column[there] // n_classes, share, n_annotators).astype(np.float64)
-        return counts, np.zeros(n_annotators), np.zeros(n_annotators)
-    item = item_of_answers(answers)
+        share = np.ones(np.count_nonzero(there)) if weight is None else weight[there]
+        given = np.bincount(answers.column[there] // n_classes, share, n_annotators)
+        return float(share.sum()), np.stack([given, np.zeros(n_annotators), np.zeros(n_annotators)])
+    item, per_item = item_of_answers(answers), answers.per_item()
     annotator, answer = np.divmod(answers.column, n_classes)
     share = np.ones(len(item)) if weight is None else weight[item]
     votes = np.bincount(item * n_classes + answer, minlength=len(answers) * n_classes)
-    others = answers.per_item()[item] - 1
+    others = per_item[item] - 1
     same = votes[item * n_classes + answer] - 1
     agreed = np.divide(same, others, out=np.zeros(len(item)), where=others > 0)
     sums = share, share * (others > 0), share * agreed
-    return tuple(np.bincount(annotator, each, n_annotators).astype(np.float64) for each in sums)  # type: ignore[return-value]
+    n_answered = np.count_nonzero(per_item) if weight is None else weight[per_item > 0].sum()
+    return float(n_answered), np.stack([np.bincount(annotator, each, n_annotators).astype(np.float64) for each in sums])

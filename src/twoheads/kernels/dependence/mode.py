@@ -1,4 +1,4 @@
-"""Prior of the parameters of `likelihood`, and the mode of their posterior by damped Newton steps.
+"""Log posterior of the parameters of `nodes` with its derivatives, and its mode by damped Newton steps.
 
 The data come in as a function that sums over all labelled items, wherever these are:
 ``sums(tau, rho, bias, alone_weight)``, the total over blocks of `dependence_sums`.
@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from twoheads.kernels import priors
-from twoheads.kernels.arrays import Floats
-from twoheads.kernels.dependence.likelihood import model_alone_weight
+from twoheads.kernels.arrays import Codes, Floats
 
 Sums: TypeAlias = Callable[[float, float, Floats | None, float], tuple[float, Floats, Floats]]
 
@@ -71,6 +70,107 @@ def prior_with_agreement(n: float, prior: DependencePrior | None = None) -> Depe
     )
 
 
+def dependence_sums(
+    log_proba: Floats,
+    log_likelihood: Floats,
+    true_label: Codes,
+    weight: Floats | None,
+    log_temperature: float,
+    log_dependence: float,
+    bias: Floats | None,
+    alone_weight: float,
+) -> tuple[float, Floats, Floats]:
+    """Log-likelihood of a block with its gradient and Hessian in (tau, rho, c), or in (tau, rho) if bias is None.
+
+    ``sum_n log softmax(e^-rho (e^-tau Z_n + L_n) + c)[y_n] + alone_weight sum_n log softmax(e^-tau Z_n + c)[y_n]``
+
+    log_proba, log_likelihood  (n_classes, n_items), Z and L
+    true_label                 (n_items,) codes y
+    weight                     (n_items,) or None
+    bias                       (n_classes,) c, or None for no bias
+    returns                    value, gradient (n,), Hessian (n, n); n is 2 or 2 + n_classes
+    """
+    by_temperature = np.exp(-log_temperature) * log_proba
+    by_whole = by_temperature + log_likelihood
+    by_whole *= np.exp(-log_dependence)
+    directions = [(by_temperature, np.exp(-log_dependence)), (by_whole, 1.0)]
+    value, gradient, hessian = _softmax_sums(by_whole, directions, true_label, weight, bias)
+    if alone_weight > 0:
+        alone, slope, curvature = _softmax_sums(by_temperature, [(by_temperature, 1.0)], true_label, weight, bias)
+        value += alone_weight * alone
+        for to, of in (slice(0, 1), slice(0, 1)), (slice(2, None), slice(1, None)):  # it does not depend on rho, at 1
+            gradient[to] += alone_weight * slope[of]
+            hessian[to, 0] += alone_weight * curvature[of, 0]
+            hessian[to, 2:] += alone_weight * curvature[of, 1:]
+    return value, gradient, hessian
+
+
+def _softmax_sums(
+    logits: Floats,
+    directions: list[tuple[Floats, float]],
+    true_label: Codes,
+    weight: Floats | None,
+    bias: Floats | None,
+) -> tuple[float, Floats, Floats]:
+    """Sum over items of ``log softmax(x + c)[y]``, with its gradient and Hessian in the scalars (p, q, ...) and c.
+
+    The scalars are log temperatures, on which x depends by ``dx/dp = -D_p``. For (tau, rho), in this order,
+
+        x = e^-rho (e^-tau Z + L)        D_tau = e^-rho e^-tau Z        D_rho = x
+
+    so that ``dD_tau/dtau = dD_tau/drho = dD_rho/dtau = -D_tau`` and ``dD_rho/drho = -D_rho``: in general
+    ``dD_p/dq = -D_min(p, q)``, since the last temperature scales all that the earlier ones scale. With pi the
+    probabilities ``softmax(x + c)``, and E and Cov over classes under them, an item adds
+
+        gradient  p         E[D_p] - D_p[y]
+                  c_k       [y = k] - pi_k
+        Hessian   p, q      D_min(p,q)[y] - E[D_min(p,q)] - Cov(D_p, D_q)    (= -gradient of min(p, q) - Cov)
+                  p, c_k    pi_k (D_p[k] - E[D_p])
+                  c_k, c_l  pi_k pi_l - [k = l] pi_k
+
+    logits      (n_classes, n_items) x
+    directions  each D_p as an array (n_classes, n_items) and a factor of it
+    """
+    n_scalars, n_bias = len(directions), 0 if bias is None else len(logits)
+    gradient = np.zeros(n_scalars + n_bias)
+    hessian = np.zeros((n_scalars + n_bias, n_scalars + n_bias))
+    item = np.arange(len(true_label))
+    if bias is None:
+        proba = logits - logits.max(axis=0)
+    else:
+        proba = logits + bias[:, None]
+        proba -= proba.max(axis=0)
+    log_likelihood = proba[true_label, item]
+    np.exp(proba, out=proba)
+    norm = proba.sum(axis=0)
+    log_likelihood -= np.log(norm)
+    proba /= norm
+    shared = proba if weight is None else proba * weight
+    moments, means, shared_means = [], [], []
+    for direction, _ in directions:
+        moments.append(shared * direction)
+        shared_means.append(moments[-1].sum(axis=0))
+        means.append(shared_means[-1] if weight is None else np.einsum("kn,kn->n", proba, direction))
+    for p, (direction, factor) in enumerate(directions):
+        gradient[p] = -factor * _weighted_sum(direction[true_label, item] - means[p], weight)
+        for q in range(p, n_scalars):
+            covariance = np.einsum("kn,kn->", moments[p], directions[q][0]) - shared_means[p] @ means[q]
+            hessian[p, q] = hessian[q, p] = -gradient[p] - factor * directions[q][1] * covariance
+    if bias is not None:
+        expected = shared.sum(axis=1)
+        gradient[n_scalars:] = np.bincount(true_label, weight, len(logits)) - expected
+        np.matmul(shared, proba.T, out=hessian[n_scalars:, n_scalars:])
+        hessian[range(n_scalars, len(gradient)), range(n_scalars, len(gradient))] -= expected
+        for p, (_, factor) in enumerate(directions):
+            mixed = factor * (moments[p].sum(axis=1) - proba @ shared_means[p])
+            hessian[p, n_scalars:] = hessian[n_scalars:, p] = mixed
+    return _weighted_sum(log_likelihood, weight), gradient, hessian
+
+
+def _weighted_sum(per_item: Floats, weight: Floats | None) -> float:
+    return float(per_item.sum() if weight is None else weight @ per_item)
+
+
 def log_prior(
     prior: DependencePrior, log_temperature: float, log_dependence: float, bias: Floats | None, bias_sd: float
 ) -> tuple[float, Floats, Floats]:
@@ -88,17 +188,24 @@ def log_prior(
 
 
 def dependence_mode(
-    sums: Sums, n: float, prior: DependencePrior, bias_sd: float, start: Start, n_classes: int, *, enough: float = 1e-4
+    sums: Sums,
+    alone_weight: float,
+    prior: DependencePrior,
+    bias_sd: float,
+    start: Start,
+    n_classes: int,
+    *,
+    enough: float = 1e-4,
 ) -> DependenceMode:
     """Joint mode of (tau, rho, c) by Newton steps, damped until the posterior increases.
 
-    n       the labelled items' total weight
-    start   (tau, rho), or the mode at another bias_sd
-    enough  a step of less expected gain than this is the last, and not checked: 1e-4 is a hundredth of a posterior sd,
-            and after the step it is far less
+    alone_weight  weight of the model's own likelihood
+    start         (tau, rho), or the mode at another bias_sd
+    enough        a step of less expected gain than this is the last, and not checked: 1e-4 is a hundredth of a
+                  posterior sd, and after the step it is far less
     """
     point = _start(start, bias_sd, n_classes)
-    value, gradient, precision = _log_posterior(sums, n, prior, bias_sd, point)
+    value, gradient, precision = _log_posterior(sums, alone_weight, prior, bias_sd, point)
     for _ in range(50):
         step = _newton_step(gradient, precision)
         gain = float(step @ gradient)
@@ -107,7 +214,7 @@ def dependence_mode(
             break
         step *= min(1.0, 1.0 / np.abs(step[:2]).max())
         for _ in range(30):
-            trial = _log_posterior(sums, n, prior, bias_sd, point + step)
+            trial = _log_posterior(sums, alone_weight, prior, bias_sd, point + step)
             if trial[0] > value:
                 break
             step /= 4.0
@@ -128,11 +235,11 @@ def _start(start: Start, bias_sd: float, n_classes: int) -> Floats:
 
 
 def _log_posterior(
-    sums: Sums, n: float, prior: DependencePrior, bias_sd: float, point: Floats
+    sums: Sums, alone_weight: float, prior: DependencePrior, bias_sd: float, point: Floats
 ) -> tuple[float, Floats, Floats]:
     """Log posterior, its gradient and its negative Hessian at (tau, rho, c)."""
     tau, rho, bias = float(point[0]), float(point[1]), point[2:] if bias_sd > 0 else None
-    value, gradient, hessian = sums(tau, rho, bias, model_alone_weight(n))
+    value, gradient, hessian = sums(tau, rho, bias, alone_weight)
     before, slope, curvature = log_prior(prior, tau, rho, bias, bias_sd)
     return value + before, gradient + slope, -(hessian + curvature)
 

@@ -1,4 +1,4 @@
-"""Posterior of the parameters of `likelihood`: a small grid of nodes around their mode.
+"""Posterior of the parameters of `nodes`: a small grid of nodes around their mode.
 
 The data come in as two functions that sum over all labelled items, wherever these are:
 ``sums(tau, rho, bias, alone_weight)`` and ``values(taus, rhos, bias, alone_weight)``, the totals over blocks of
@@ -13,14 +13,18 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import logsumexp
 
-from twoheads.kernels.arrays import Floats
-from twoheads.kernels.dependence.likelihood import DependenceNodes, model_alone_weight
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior, Start, Sums, dependence_mode
+from twoheads.kernels.dependence.nodes import DependenceNodes
 
 Values: TypeAlias = Callable[[Floats, Floats, Floats | None, float], Floats]
 #: Log-density of the log temperature from items without truth, at each of the given values.
 Agreement: TypeAlias = Callable[[Floats], Floats]
 
+#: With more labels than this the posterior is so narrow that its mode replaces it (to 1e-3).
+MODE_LABELS = 20_000
+#: Weight, in labels, of the model's own likelihood, which stabilises its temperature when labels are few.
+MODEL_ALONE_LABELS = 30.0
 #: Range of the parameters, when there are too few labels to infer it.
 LOG_TEMPERATURE_RANGE = (-4.0, 5.0)
 LOG_DEPENDENCE_REACH = 0.75
@@ -34,6 +38,66 @@ DROPPED = 1e-3
 #: A sample's mode is found once the expected gain of a Newton step is below this: with so many labels the next one
 #: would gain about its square over their number.
 ROUGHLY = 1.0
+
+
+def model_alone_weight(n: float) -> float:
+    """Weight of the model's own log-likelihood relative to that of the combination, ``30 / (30 + n)``."""
+    return MODEL_ALONE_LABELS / (MODEL_ALONE_LABELS + n)
+
+
+def dependence_values(
+    log_proba: Floats,
+    log_likelihood: Floats,
+    true_label: Codes,
+    weight: Floats | None,
+    log_temperature: Floats,
+    log_dependence: Floats,
+    bias: Floats | None,
+    alone_weight: float,
+) -> Floats:
+    """Log-likelihood of a block, as in `dependence_sums`, at many temperatures.
+
+    log_temperature  (n_temperatures,)
+    log_dependence   (n_temperatures, n_wholes) the values of rho at each temperature
+    returns          (n_temperatures, n_wholes)
+    """
+    values = np.empty(log_dependence.shape)
+    exp_bias = np.ones(len(log_proba)) if bias is None else np.exp(bias)
+    # Few items: many nodes together, since calls cost more than arithmetic. Many: one, which fits the cache.
+    at_once = max(1, 32_768 // max(1, log_proba.size))
+    step = max(1, at_once // log_dependence.shape[1])
+    for start in range(0, len(log_temperature), step):
+        chunk = slice(start, start + step)
+        logits = np.exp(-log_temperature[chunk, None]) * log_proba[:, None, :]
+        once = np.ones((logits.shape[1], 1))
+        values[chunk] = alone_weight * _log_likelihoods(logits.copy(), once, exp_bias, true_label, weight, at_once)
+        logits += log_likelihood[:, None, :]
+        power = np.exp(-log_dependence[chunk])
+        values[chunk] += _log_likelihoods(logits, power, exp_bias, true_label, weight, at_once)
+    if bias is not None:
+        values += (1.0 + alone_weight) * float(np.bincount(true_label, weight, len(bias)) @ bias)
+    return values
+
+
+def _log_likelihoods(
+    logits: Floats, power: Floats, exp_bias: Floats, true_label: Codes, weight: Floats | None, at_once: int
+) -> Floats:
+    """Sum over items of ``log softmax(power logits + c)[y] - c_y`` at each power, (n_temperatures, n_powers).
+
+    logits    (n_classes, n_temperatures, n_items), overwritten
+    power     (n_temperatures, n_powers), of which ``at_once`` are computed together
+    exp_bias  (n_classes,) exp(c)
+    """
+    logits -= logits.max(axis=0)  # once for all powers: the largest stays the largest
+    at_truth = logits[true_label, :, np.arange(len(true_label))].T
+    values = power * (at_truth.sum(axis=1) if weight is None else at_truth @ weight)[:, None]
+    for start in range(0, power.shape[1], at_once):
+        powers = power[:, start : start + at_once]
+        share = logits[:, :, None, :] * powers[:, :, None]
+        np.exp(share, out=share)
+        log_total = np.log(np.tensordot(exp_bias, share, axes=1))
+        values[:, start : start + at_once] -= log_total.sum(axis=2) if weight is None else log_total @ weight
+    return np.asarray(values)
 
 
 def _first_guess(values: Values, n: float, prior: DependencePrior) -> tuple[float, float]:
@@ -69,29 +133,13 @@ def fit_dependence(
     agreement  log-density of tau from items without truth; used with `prior_with_agreement`
     """
     prior = prior or DependencePrior()
-    start: Start = _first_guess(values, n, prior)
-    tau, rho, log_weight, bias_of = [], [], [], []
-    biases: list[Floats] = []
-    for bias_sd, bias_weight in zip(prior.bias_sd, prior.bias_weight, strict=True):
-        if bias_weight == 0:
-            continue
-        start = mode = dependence_mode(sums, n, prior, bias_sd, start, n_classes)
-        grid_tau, grid_rho = _grid(values, n, prior, mode, agreement)
-        log_posterior = _grid_log_posterior(values, n, prior, mode, agreement, grid_tau, grid_rho)
-        cell = (grid_tau[1] - grid_tau[0]) * (grid_rho[0, 1] - grid_rho[0, 0])
-        log_posterior += np.log(cell * bias_weight) + _log_bias_volume(mode, bias_sd)
-        if mode.bias is not None:
-            log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
-        tau.append(np.repeat(grid_tau, grid_rho.shape[1]))
-        rho.append(grid_rho.ravel())
-        log_weight.append(log_posterior.ravel())
-        bias_of.append(np.full(grid_rho.size, len(biases)))
-        biases.append(np.zeros(n_classes) if mode.bias is None else mode.bias)
+    modes = _modes(sums, n, prior, _first_guess(values, n, prior), n_classes)
+    tau, rho, log_weight = zip(*(_weighted_grid(values, n, prior, *each, agreement) for each in modes), strict=True)
     weights = np.concatenate(log_weight)
     weights = np.exp(weights - logsumexp(weights))
-    return _without_negligible(
-        DependenceNodes(np.concatenate(tau), np.concatenate(rho), weights, np.stack(biases), np.concatenate(bias_of))
-    )
+    bias = np.stack([np.zeros(n_classes) if mode.bias is None else mode.bias for _, _, mode in modes])
+    bias_of = np.repeat(np.arange(len(modes)), [len(nodes) for nodes in tau])
+    return _without_negligible(DependenceNodes(np.concatenate(tau), np.concatenate(rho), weights, bias, bias_of))
 
 
 def fit_dependence_mode(
@@ -112,20 +160,50 @@ def fit_dependence_mode(
     """
     prior = prior or DependencePrior()
     start: Start = prior.log_temperature_mean, prior.log_dependence_mean
-    best, best_evidence, best_sd = start, -np.inf, 0.0
-    for bias_sd, bias_weight in zip(prior.bias_sd, prior.bias_weight, strict=True):
-        if bias_weight == 0:
-            continue
-        start = mode = dependence_mode(sample_sums, sample_n, prior, bias_sd, start, n_classes, enough=ROUGHLY)
-        evidence = mode.log_posterior + _log_bias_volume(mode, bias_sd) + np.log(bias_weight)
-        evidence -= 0.5 * np.linalg.slogdet(mode.precision[:2, :2])[1]
-        if evidence > best_evidence:
-            best, best_evidence, best_sd = mode, evidence, bias_sd
-    mode = dependence_mode(sums, n, prior, best_sd, best, n_classes)
+    modes = _modes(sample_sums, sample_n, prior, start, n_classes, enough=ROUGHLY)
+    best_sd, _, best = max(modes, key=lambda each: _log_evidence(*each))
+    mode = dependence_mode(sums, model_alone_weight(n), prior, best_sd, best, n_classes)
     bias = np.zeros(n_classes) if mode.bias is None else mode.bias
     return DependenceNodes(
         np.array([mode.log_temperature]), np.array([mode.log_dependence]), np.ones(1), bias[None], np.zeros(1, np.intp)
     )
+
+
+def _modes(
+    sums: Sums, n: float, prior: DependencePrior, start: Start, n_classes: int, *, enough: float = 1e-4
+) -> list[tuple[float, float, DependenceMode]]:
+    """Each bias_sd, its prior weight, and the joint mode there, which Newton's method finds from the one before."""
+    alone_weight, modes = model_alone_weight(n), []
+    for bias_sd, bias_weight in zip(prior.bias_sd, prior.bias_weight, strict=True):
+        if bias_weight != 0:
+            start = mode = dependence_mode(sums, alone_weight, prior, bias_sd, start, n_classes, enough=enough)
+            modes.append((bias_sd, bias_weight, mode))
+    return modes
+
+
+def _log_evidence(bias_sd: float, bias_weight: float, mode: DependenceMode) -> float:
+    """Laplace's approximation of the evidence for a bias_sd."""
+    volume = _log_bias_volume(mode, bias_sd) - 0.5 * np.linalg.slogdet(mode.precision[:2, :2])[1]
+    return float(mode.log_posterior + volume + np.log(bias_weight))
+
+
+def _weighted_grid(
+    values: Values,
+    n: float,
+    prior: DependencePrior,
+    bias_sd: float,
+    bias_weight: float,
+    mode: DependenceMode,
+    agreement: Agreement | None,
+) -> tuple[Floats, Floats, Floats]:
+    """Nodes tau and rho around a mode, and the log of their weights, (n_nodes,) each."""
+    tau, rho = _grid(values, n, prior, mode, agreement)
+    log_posterior = _grid_log_posterior(values, n, prior, mode, agreement, tau, rho)
+    cell = (tau[1] - tau[0]) * (rho[0, 1] - rho[0, 0])
+    log_posterior += np.log(cell * bias_weight) + _log_bias_volume(mode, bias_sd)
+    if mode.bias is not None:
+        log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
+    return np.repeat(tau, rho.shape[1]), rho.ravel(), log_posterior.ravel()
 
 
 def _grid_log_posterior(

@@ -43,7 +43,7 @@ def weights_in_sample(weight: Floats, threshold: float) -> Floats:
 
 def _hashes(block: Block) -> Hashes:
     """64 bits of each item's model probabilities, answers and truth."""
-    mixed = np.zeros(block.n_items, dtype=np.uint64)
+    mixed = np.zeros(block.log_proba.shape[1], dtype=np.uint64)
     for row in (block.log_proba[0], block.log_proba[-1], block.log_proba[len(block.log_proba) // 2]):
         # Not all digits: the last may depend on the item's place in its block.
         mixed = _mix(mixed ^ (row.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))

@@ -1,4 +1,4 @@
-"""What is wrong with a CSV that could not be read: a slow second look that finds the row and counts."""
+"""What is wrong with a CSV that could not be read: a slow second pass that finds the row and counts."""
 
 from __future__ import annotations
 
@@ -8,59 +8,46 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.formats.data_file import Wanted, is_number, no_number
+from twoheads.tables.formats.data_file import Wanted, is_number, not_a_number
 from twoheads.tables.formats.detect import lines_of, open_bytes, unreadable
 
 
 class _NotUtf8(Exception):
-    """A line that is no UTF-8."""
+    """A line that is not UTF-8."""
 
 
 def explain_csv(
     path: Path, separator: str, decimal: str, columns: tuple[str, ...], wanted: Wanted
 ) -> InvalidObservations | None:
-    """The first thing wrong, in words: encoding, quotation marks, numbers of columns, texts in columns of numbers.
+    """The first error as a sentence: encoding, quotation marks, numbers of columns, texts in columns of numbers.
 
     Rows are counted from 1, the first below the column names.
     """
-    places = [(columns.index(name), name) for name in wanted.numbers]
-    nothing = {"", *wanted.nothing}
-    row, n_ragged, n_texts = 0, 0, 0
-    ragged: tuple[int, int] | None = None
-    text: tuple[str, int, str] | None = None
-    lines = _Lines(path)
+    lines, rows = _Lines(path), _Rows(columns, wanted, decimal)
     try:
         records = csv.reader(lines, delimiter=separator, strict=True)
         next(records)
-        for values in records:
-            if not values:
-                continue
-            row += 1
-            if len(values) != len(columns):
-                n_ragged += 1
-                ragged = ragged or (row, len(values))
-                continue
-            off = next((at for at in places if not _is_entry(values[at[0]], decimal, nothing)), None)
-            if off:
-                n_texts += 1
-                text = text or (off[1], row, values[off[0]])
+        for values in filter(None, records):
+            rows.look(values)
     except _NotUtf8:
-        return not_utf8(path, row + 1 if lines.number > 1 else 0, lines.line)
+        return not_utf8(path, rows.n_rows + 1 if lines.number > 1 else 0, lines.line)
     except (csv.Error, StopIteration):
         return InvalidObservations(
-            f"{path} must close every quotation mark; one that begins in row {row + 1} is not closed, or has text "
-            'right after it. Write a quotation mark inside a value twice ("").'
+            f"{path} must close every quotation mark; one that begins in row {rows.n_rows + 1} is not closed, or has "
+            'text right after it. Write a quotation mark inside a value twice ("").'
         )
     except (OSError, EOFError, ValueError, zlib.error) as error:
         return unreadable(str(path), error)
-    if ragged:
+    if rows.ragged:
+        row, n_columns = rows.ragged
         return InvalidObservations(
-            f"every row of {path} must have {len(columns)} columns, as its first line has; row {ragged[0]} has "
-            f"{ragged[1]} ({n_ragged:,} of {row:,} rows are off). "
+            f"every row of {path} must have {len(columns)} columns, like its first line; row {row} has "
+            f"{n_columns} ({rows.n_ragged:,} of {rows.n_rows:,} rows are off). "
             f"Put values that hold {separator!r} in quotation marks."
         )
-    if text:
-        return no_number(text[0], text[1], path, text[2], n_texts, row)
+    if rows.text:
+        column, row, value = rows.text
+        return not_a_number(column, row, path, value, rows.n_texts, rows.n_rows)
     if lines.ends_differ:
         return InvalidObservations(
             f"{path} must end all its lines alike; some end in CR LF and some in LF. Save it again with one of them."
@@ -68,8 +55,35 @@ def explain_csv(
     return None
 
 
+class _Rows:
+    """The rows so far: the first with another number of columns, and the first text in a column of numbers."""
+
+    def __init__(self, columns: tuple[str, ...], wanted: Wanted, decimal: str) -> None:
+        self._n_columns, self._decimal, self._nothing = len(columns), decimal, {"", *wanted.nothing}
+        self._numbers = [(columns.index(name), name) for name in wanted.numbers]
+        self.n_rows, self.n_ragged, self.n_texts = 0, 0, 0
+        self.ragged: tuple[int, int] | None = None
+        self.text: tuple[str, int, str] | None = None
+
+    def look(self, values: list[str]) -> None:
+        """Look at the next row."""
+        self.n_rows += 1
+        if len(values) != self._n_columns:
+            self.n_ragged += 1
+            self.ragged = self.ragged or (self.n_rows, len(values))
+            return
+        off = next(((at, name) for at, name in self._numbers if not self._is_entry(values[at])), None)
+        if off:
+            self.n_texts += 1
+            self.text = self.text or (off[1], self.n_rows, values[off[0]])
+
+    def _is_entry(self, value: str) -> bool:
+        number = value.replace(self._decimal, ".") if self._decimal != "." else value
+        return value in self._nothing or is_number(number)
+
+
 def not_utf8(path: Path, row: int, text: bytes) -> InvalidObservations:
-    """A text in another encoding, in words; row 0 is that of the column names."""
+    """A text in another encoding, as a sentence; row 0 is that of the column names."""
     byte = "a byte"
     try:
         text.decode("utf-8")
@@ -83,7 +97,7 @@ def not_utf8(path: Path, row: int, text: bytes) -> InvalidObservations:
 
 
 class _Lines:
-    """The lines of a file as text, with the last one and how lines ended at hand."""
+    """The lines of a file as text; remembers the last one and how lines ended."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.line, self.number = path, b"", 0
@@ -100,7 +114,3 @@ class _Lines:
                     yield line.decode("utf-8-sig" if self.number == 1 else "utf-8")
                 except UnicodeDecodeError:
                     raise _NotUtf8 from None
-
-
-def _is_entry(value: str, decimal: str, nothing: set[str]) -> bool:
-    return value in nothing or is_number(value.replace(decimal, ".") if decimal != "." else value)

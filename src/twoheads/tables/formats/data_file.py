@@ -1,4 +1,4 @@
-"""What every format of file can do: name its columns, count its rows, and hand them out in batches."""
+"""What every file format implements: name its columns, count its rows, and read them in batches."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from typing import Any
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.checks import CONFIDENCE_REMEDY
+from twoheads.observations.frames import NUMBER_REMEDY
 
-#: How text says that there is no value, where no class has that name.
+#: Texts that mean "no value", unless a class has that name.
 NO_VALUE = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+
+#: The first row of a piece of a file or table, and the row after its last.
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Wanted:
     """The columns to read.
 
-    item     the column of ids, in its own type; None where there is none
+    item     the column of ids, in its own type; None if there is none
     labels   columns of class names
     numbers  columns of the model's numbers
-    nothing  texts that stand for "no value" in this table
+    nothing  texts that mean "no value" in this table
     """
 
     item: str | None = None
@@ -38,12 +42,14 @@ class Wanted:
 
 
 class DataFile(ABC):
-    """One file with a table in it.
+    """One file that holds a table.
 
-    A new format writes the four methods below; its errors are sentences (`InvalidObservations`), never a library's own.
+    A new format implements the four abstract methods, and `row_groups` if pieces of a file can be read by themselves;
+    `twoheads.testing.check_format` tests it. Its errors are sentences (`InvalidObservations`), never those of a
+    library. An entry in `twoheads.tables.formats.registry` makes it known.
     """
 
-    #: Whether its columns have types; where not, everything is text until it is read as something else.
+    #: Whether columns have types; if not, every value is text until it is read as something else.
     typed = True
 
     def __init__(self, path: Path) -> None:
@@ -61,11 +67,18 @@ class DataFile(ABC):
 
     @abstractmethod
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     @abstractmethod
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[Any]:
-        """Arrow record batches of at most about ``rows`` rows with the wanted columns; numbers are floats."""
+    def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
+        """Arrow record batches of at most about ``rows`` rows with the wanted columns, in order; numbers are floats.
+
+        ``span`` limits them to whole `row_groups`; it is None for a format without them.
+        """
+
+    def row_groups(self) -> list[int] | None:
+        """The number of rows of each piece that can be read by itself; None if the file can only be read whole."""
+        return None
 
 
 def each_once(columns: Sequence[str], where: str) -> None:
@@ -75,16 +88,15 @@ def each_once(columns: Sequence[str], where: str) -> None:
         places = [str(at) for at, name in enumerate(columns, 1) if name == repeated[0]]
         more = f"; {len(repeated)} names are repeated" if len(repeated) > 1 else ""
         raise InvalidObservations(
-            f"{where} must have each column once; {repeated[0]!r} stands {len(places)} times (columns "
+            f"{where} must have each column once; {repeated[0]!r} appears {len(places)} times (columns "
             f"{' and '.join([', '.join(places[:-1]), places[-1]])}{more}). Drop or rename the copies."
         )
 
 
-def no_number(column: str, row: int, path: Path, value: Any, n_off: int, n_rows: int) -> InvalidObservations:
-    """A text where a number should be, in words."""
-    remedy = "Correct those entries, or leave the whole row of probabilities blank where the model said nothing."
-    if column == "confidence" or column.startswith("confidence_"):
-        remedy = CONFIDENCE_REMEDY
+def not_a_number(column: str, row: int, path: Path, value: Any, n_off: int, n_rows: int) -> InvalidObservations:
+    """A text in a column of numbers, at a row counted from 1."""
+    is_confidence = column == "confidence" or column.startswith("confidence_")
+    remedy = CONFIDENCE_REMEDY if is_confidence else NUMBER_REMEDY
     return InvalidObservations(
         f"column {column!r} must hold numbers; row {row} of {path} has {value!r} "
         f"({n_off:,} of {n_rows:,} rows are off). {remedy}"
@@ -98,3 +110,19 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+class TableWriter(ABC):
+    """Writes record batches to an open binary file; made with the file and the schema of the batches."""
+
+    @abstractmethod
+    def write(self, batch: Any) -> None:
+        """Write one batch."""
+
+    def close(self) -> None:
+        """Finish the table; the file stays open."""
+        return
+
+    def abandon(self) -> None:
+        """Give up after an error; the file is discarded."""
+        return

@@ -1,4 +1,4 @@
-"""Which files a path, a folder or a pattern means, and what each of them holds."""
+"""The files that a path, a folder or a pattern names, and the format of each."""
 
 from __future__ import annotations
 
@@ -10,25 +10,23 @@ import zlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from twoheads.errors import InvalidObservations
 from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.registry import (
+    FORMATS,
+    Format,
+    compression_of,
+    is_table_name,
+    read_as,
+    suffixes,
+    titles,
+    usual_suffixes,
+)
 
-#: The format of a file by its suffix, after that of its compression.
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-KINDS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl; text also as .gz or .zst)"
+#: How messages describe the files that can be read.
+READABLE = f"{titles()} ({usual_suffixes()})"
 
 _HEAD = 1 << 18
 _FOREIGN = {
@@ -48,64 +46,70 @@ def find_files(path: str | os.PathLike[str], argument: str) -> list[Path]:
     path : str or path
         A file; a folder, with the folders in it; or a pattern such as ``data/*.parquet``.
     argument : str
-        What the table is called in messages.
+        The name of the table in messages.
     """
-    given = os.fspath(path)
-    place = Path(given)
-    try:
-        mode = os.stat(place).st_mode
-    except PermissionError as error:
-        raise unreadable(given, error) from None
-    except (OSError, ValueError):
-        mode = 0
+    name = os.fspath(path)
+    place = Path(name)
+    mode = _mode_of(name)
     if stat.S_ISDIR(mode):
-        return _of_one_kind(sorted(_tables_in(place, given)), given)
+        return _of_one_format(sorted(_tables_in(place, name)), name)
     if mode:
         return [place]
-    if glob.has_magic(given):
-        found = sorted(Path(name) for name in glob.glob(given, recursive=True) if os.path.isfile(name))
+    if glob.has_magic(name):
+        found = sorted(Path(match) for match in glob.glob(name, recursive=True) if os.path.isfile(match))
         if found:
-            return _of_one_kind(found, given)
+            return _of_one_format(found, name)
         raise InvalidObservations(
-            f"{argument} must name files that are there; the pattern {given!r} matches none{_whats_there(place)}."
+            f"{argument} must name files that exist; the pattern {name!r} matches none{_nearby(place)}."
         )
-    raise InvalidObservations(f"{argument} must name a file that is there; {given!r} is not{_whats_there(place)}.")
+    raise InvalidObservations(f"{argument} must name a file that exists; {name!r} does not{_nearby(place)}.")
 
 
-def _tables_in(folder: Path, given: str) -> Iterator[Path]:
+def _mode_of(name: str) -> int:
+    """The kind of file that the system has under a name; 0 if there is none."""
+    try:
+        return os.stat(name).st_mode
+    except PermissionError as error:
+        raise unreadable(name, error) from None
+    except (OSError, ValueError):
+        return 0
+
+
+def _tables_in(folder: Path, name: str) -> Iterator[Path]:
     found = False
     try:
-        for place, folders, names in os.walk(folder, onerror=_raise):
-            folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-            for name in names:
-                if not name.startswith((".", "_")) and suffixes(name)[0] in FORMATS:
+        for place, folders, files in os.walk(folder, onerror=_raise):
+            folders[:] = sorted(each for each in folders if not each.startswith((".", "_")))
+            for file in files:
+                if not file.startswith((".", "_")) and is_table_name(file):
                     found = True
-                    yield Path(place, name)
+                    yield Path(place, file)
     except PermissionError as error:
-        raise unreadable(given, error) from None
+        raise unreadable(name, error) from None
     if not found:
-        names = sorted(os.listdir(folder))
-        there = f"it holds {', '.join(names[:5])}" + (", ..." if len(names) > 5 else "") if names else "it is empty"
-        raise InvalidObservations(f"the folder {given!r} must hold tables; {there}. A table is {KINDS}.")
+        files = sorted(os.listdir(folder))
+        there = f"it holds {', '.join(files[:5])}" + (", ..." if len(files) > 5 else "") if files else "it is empty"
+        raise InvalidObservations(f"the folder {name!r} must hold tables; {there}. A table is {READABLE}.")
 
 
-def _of_one_kind(files: list[Path], given: str) -> list[Path]:
-    kinds: dict[str, Path] = {}
+def _of_one_format(files: list[Path], name: str) -> list[Path]:
+    first_of: dict[Any, Path] = {}
     for file in files:
-        kinds.setdefault(FORMATS.get(suffixes(file.name)[0], "csv"), file)
-    if len(kinds) > 1:
-        one, other = sorted(file.name for file in kinds.values())[:2]
+        first_of.setdefault((read_as(suffixes(file.name)[0]) or FORMATS[0]).reader, file)
+    if len(first_of) > 1:
+        one, other = sorted(file.name for file in first_of.values())[:2]
         raise InvalidObservations(
-            f"{given!r} must hold tables of one format; it holds {one} and {other}. "
-            f"Say which with a pattern, as in {os.path.join(given if os.path.isdir(given) else '.', '*.parquet')!r}."
+            f"{name!r} must hold tables of one format; it holds {one} and {other}. "
+            f"Name the files by a pattern, such as {os.path.join(name if os.path.isdir(name) else '.', '*.parquet')!r}."
         )
     return files
 
 
-def _whats_there(place: Path) -> str:
+def _nearby(place: Path) -> str:
+    """What there is instead of a file that is not: the nearest name in its folder."""
     folder = place.parent
     if not folder.is_dir():
-        return f", and neither is the folder {str(folder)!r}"
+        return f", nor does the folder {str(folder)!r}"
     try:
         names = [name for name in os.listdir(folder) if not name.startswith(".")]
     except PermissionError:
@@ -115,29 +119,19 @@ def _whats_there(place: Path) -> str:
     return f"; the nearest name there is {str(folder / near[0])!r}" if near else ""
 
 
-def suffixes(name: str) -> tuple[str, str]:
-    """The suffix of a file's format and that of its compression, each perhaps blank."""
-    stem, last = os.path.splitext(name.lower())
-    if last in COMPRESSIONS:
-        return os.path.splitext(stem)[1], last
-    return last, ""
-
-
 def open_bytes(path: Path) -> BinaryIO:
     """The bytes of a file, without its compression."""
-    compression = COMPRESSIONS.get(suffixes(path.name)[1])
+    compression = compression_of(path.name)
     try:
-        # Arrow takes the end of a gzip file that is cut off for its end.
-        file: Any = (
-            gzip.GzipFile(path) if compression == "gzip" else pa.input_stream(str(path), compression=compression)
-        )
+        if compression == "gzip":  # not by Arrow, which does not notice that a gzip file is cut off
+            return cast("BinaryIO", gzip.GzipFile(path))
+        return cast("BinaryIO", pa.input_stream(str(path), compression=compression))
     except OSError as error:
         raise unreadable(str(path), error) from None
-    return file  # type: ignore[no-any-return]
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, with their ends."""
+    """The lines of a file, with their line ends."""
     rest = b""
     while chunk := file.read(1 << 20):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -157,34 +151,39 @@ def head_of(path: Path) -> tuple[bytes, bool]:
         raise unreadable(str(path), error) from None
 
 
-def format_of(path: Path) -> str:
-    """The format of a file: what its first bytes show, else what its name says."""
+def format_of(path: Path) -> Format:
+    """The format of a file: by its first bytes, else by its suffix."""
     head, _ = head_of(path)
-    suffix, compression = suffixes(path.name)
-    if head[:4] == b"PAR1":
-        if compression:
-            raise InvalidObservations(f"{path} is a Parquet file compressed as a whole; unpack it first.")
-        return "parquet"
-    named = FORMATS.get(suffix)
-    if named == "parquet":
-        what = "it is empty" if not head else "it does not begin as one"
-        raise InvalidObservations(f"{path} is no Parquet file: {what}. Write or copy it again.")
+    binary = next((each for each in FORMATS if each.magic and head.startswith(each.magic)), None)
+    if binary:
+        if suffixes(path.name)[1]:
+            raise InvalidObservations(f"{path} is a {binary.title} file compressed as a whole; unpack it first.")
+        return binary
+    by_suffix = read_as(suffixes(path.name)[0])
+    if by_suffix and by_suffix.magic:
+        what = "it is empty" if not head else "it does not begin like one"
+        raise InvalidObservations(f"{path} is not a {by_suffix.title} file: {what}. Write or copy it again.")
+    _refuse_other_than_text(path, head)
+    if by_suffix:
+        return by_suffix
+    opening = head.lstrip()
+    return next((each for each in FORMATS if each.opening and opening.startswith(each.opening)), FORMATS[0])
+
+
+def _refuse_other_than_text(path: Path, head: bytes) -> None:
     if not head.strip(b"\xef\xbb\xbf \r\n\t"):
         raise InvalidObservations(f"{path} is empty. A table has a row of column names, then one row per item.")
     for mark, kind in _FOREIGN.items():
         if head.startswith(mark):
-            raise InvalidObservations(f"{path} is {kind}, no table of text. Save it as CSV or Parquet.")
+            raise InvalidObservations(f"{path} is {kind}, not a table of text. Save it as CSV or Parquet.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidObservations(f"{path} is text in UTF-16. Save it as UTF-8.")
     if b"\0" in head:
-        raise InvalidObservations(f"{path} is binary, no table of text. A table is {KINDS}.")
-    if named is None:
-        return "json" if head.lstrip().startswith(b"{") else "csv"
-    return named
+        raise InvalidObservations(f"{path} is binary, not a table of text. A table is {READABLE}.")
 
 
 def unreadable(path: str, error: Exception) -> InvalidObservations:
-    """A file that the system will not let us read, in words."""
+    """A file that the system cannot read, as a sentence."""
     if isinstance(error, InvalidObservations):
         return error
     if isinstance(error, PermissionError):

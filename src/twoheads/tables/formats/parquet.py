@@ -1,18 +1,21 @@
-"""Parquet, read by Arrow: a little faster than by DuckDB (docs/tables.md), and it hands labels out as codes."""
+"""Parquet, read by Arrow: a little faster than by DuckDB (docs/tables.md), and labels come as codes."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
 from twoheads.tables.duckdb import pa, pc, pq
-from twoheads.tables.formats.data_file import DataFile, Wanted, is_number, no_number
+from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted, is_number, not_a_number
 from twoheads.tables.formats.detect import first_line, unreadable
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
+#: Rows of a row group that is written.
+_GROUP = 122_880
 
 
 class ParquetFile(DataFile):
@@ -25,20 +28,20 @@ class ParquetFile(DataFile):
         return list(self._schema.names)
 
     def type_of(self, column: str) -> Any:
-        """The column's type, as the file says; of a column of codes with names, the type of the names."""
+        """The column's type in the file; for a column of codes with names, the type of the names."""
         kind = self._schema.field(column).type
         return kind.value_type if pa.types.is_dictionary(kind) else kind
 
     def count(self) -> int:
-        """How many rows there are, as the file says."""
+        """The number of rows, from the file's metadata."""
         return int(self._rows)
 
-    def groups(self) -> list[int]:
-        """How many rows each row group has."""
+    def row_groups(self) -> list[int]:
+        """The number of rows of each row group."""
         return list(self._groups)
 
-    def batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None = None) -> Iterator[Any]:
-        """Batches in the order of the file; where a span is given, those of the row groups in it."""
+    def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
+        """Batches in the order of the file; of the row groups in a span, or of all."""
         names = wanted.columns
         texts = [name for name in wanted.labels if _is_text(self.type_of(name))]
         ends = list(accumulate(self._groups))
@@ -47,7 +50,7 @@ class ParquetFile(DataFile):
         row = first
         with self._open(read_dictionary=texts) as file:
             try:
-                # A piece is read by one of several workers, which have the other cores.
+                # A span is read by one of several workers: the other cores are busy.
                 threads = span is None
                 for batch in file.iter_batches(rows, row_groups=chosen, columns=names, use_threads=threads):
                     columns = [batch.column(name) for name in names]
@@ -72,7 +75,7 @@ class ParquetFile(DataFile):
             values = column.to_pylist()
         off = [at for at, value in enumerate(values) if value is not None and not is_number(str(value))]
         if off:
-            raise no_number(name, row + off[0] + 1, self.path, values[off[0]], len(off), len(values))
+            raise not_a_number(name, row + off[0] + 1, self.path, values[off[0]], len(off), len(values))
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
     def _open(self, **options: Any) -> Any:
@@ -87,6 +90,38 @@ class ParquetFile(DataFile):
         return InvalidObservations(
             f"{self.path} is a damaged or cut-off Parquet file ({first_line(error)}). Write or copy it again."
         )
+
+
+class ParquetTableWriter(TableWriter):
+    """Writes row groups of about the same size, with dictionaries for labels but not for probabilities."""
+
+    def __init__(self, file: Any, schema: Any) -> None:
+        labels = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        self._writer = pq.ParquetWriter(file, schema, use_dictionary=labels or False, compression="snappy")
+        self._held: list[Any] = []
+
+    def write(self, batch: Any) -> None:
+        """Hold a batch until a row group is full."""
+        self._held.append(batch)
+        if sum(map(len, self._held)) >= _GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        table = pa.Table.from_batches(self._held)
+        self._held = []
+        self._writer.write_table(table, row_group_size=max(1, len(table)))
+
+    def close(self) -> None:
+        """Write the last row group and the footer."""
+        if self._held:
+            self._flush()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Close Arrow's writer, which would else write its footer to a closed file when it is collected."""
+        with contextlib.suppress(Exception):
+            self._writer.close()
+        self._writer.is_open = False
 
 
 def _is_text(kind: Any) -> bool:

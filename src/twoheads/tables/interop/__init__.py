@@ -1,1 +1,1 @@
-"""The shapes in which neighbouring projects hold answers and probabilities, in and out; one project per file."""
+"""Answers and probabilities in the formats of other projects, in and out; one project per file."""

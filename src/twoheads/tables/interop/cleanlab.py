@@ -12,14 +12,13 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import item_of_answers, pack_answers, permute_classes
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.observations import Observations
-from twoheads.observations.builders import Parts
 from twoheads.observations.checks import as_class_codes, same_length
-from twoheads.observations.columns import given_classes
+from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import Frame, as_column, as_numbers, is_frame
 
 
 def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | None = None) -> Observations:
-    """What cleanlab's multi-annotator functions take.
+    """Observations from the arguments of cleanlab's multi-annotator functions.
 
     Parameters
     ----------
@@ -33,8 +32,8 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
     Examples
     --------
     >>> nan = float("nan")
-    >>> seen = from_cleanlab([[0, nan], [1, 1], [nan, 0]], [[0.9, 0.1], [0.3, 0.7], [0.5, 0.5]])
-    >>> seen.annotators, seen.answers.per_item().tolist()
+    >>> observations = from_cleanlab([[0, nan], [1, 1], [nan, 0]], [[0.9, 0.1], [0.3, 0.7], [0.5, 0.5]])
+    >>> observations.annotators, observations.answers.per_item().tolist()
     (('0', '1'), [1, 2, 1])
     """
     if is_frame(labels):
@@ -56,47 +55,47 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
         as_class_codes(column, n_classes, f"labels of {name}") for name, column in zip(names, columns, strict=True)
     ]
     table = np.stack(codes, axis=1)
-    item, person = np.nonzero(table != MISSING)
-    answers = pack_answers(item, person * n_classes + table[item, person], n_items)
-    named, order = (np.arange(n_classes), None) if classes is None else given_classes(as_column(classes), n_classes)
+    item, annotator = np.nonzero(table != MISSING)
+    answers = pack_answers(item, annotator * n_classes + table[item, annotator], n_items)
+    named, order = (np.arange(n_classes), None) if classes is None else named_classes(as_column(classes), n_classes)
     if order is not None:
         answers, proba = permute_classes(answers, np.argsort(order)), proba[:, order]
-    return Observations._checked(Parts(named, (proba,), answers, tuple(names)), "probability")
+    return Observations.checked(classes=named, model_proba=(proba,), answers=answers, annotators=tuple(names))
 
 
-def to_cleanlab(seen: Observations) -> tuple[NDArray[Any], Floats]:
+def to_cleanlab(observations: Observations) -> tuple[NDArray[Any], Floats]:
     """Wide labels (class codes, NaN where not asked) and ``pred_probs``, both with a row per item.
 
-    Columns of labels are ``seen.annotators``: ``pandas.DataFrame(labels, columns=seen.annotators)``. Where the model
-    has not seen an item its probabilities are equal. cleanlab itself wants at least one label per item.
+    The columns of labels are ``observations.annotators``. Where the model has no prediction its probabilities are
+    equal. cleanlab itself needs at least one label per item.
 
-    Of several models ``pred_probs`` is (n_models, n_items, n_classes), as cleanlab's functions for ensembles take it.
-    The format has no place for "unsure", which becomes NaN, nor for confidence; of two answers of one person on one
+    For several models ``pred_probs`` is (n_models, n_items, n_classes), as cleanlab's functions for ensembles take it.
+    The format has no place for "unsure", which becomes NaN, nor for confidence; of two answers of one annotator on one
     item it holds the last.
 
     Examples
     --------
-    >>> seen = Observations.from_arrays([1, -1], [[0.5, 0.5], [0.1, 0.9]], classes=["no", "yes"])
-    >>> labels, pred_probs = to_cleanlab(seen)
+    >>> observations = Observations.from_arrays([1, -1], [[0.5, 0.5], [0.1, 0.9]], classes=["no", "yes"])
+    >>> labels, pred_probs = to_cleanlab(observations)
     >>> labels.tolist(), pred_probs.tolist()
     ([[1.0], [nan]], [[0.5, 0.5], [0.1, 0.9]])
     """
-    labels = np.full((len(seen), len(seen.annotators)), np.nan)
-    answers = seen.answers
+    labels = np.full((len(observations), len(observations.annotators)), np.nan)
+    answers = observations.answers
     item = item_of_answers(answers)
-    given = answers.column != MISSING
-    person, answer = np.divmod(answers.column[given], seen.n_classes)
-    labels[item[given], person] = answer
-    rows = [_proba(seen, values) for values in seen.model_proba]
+    answered = answers.column != MISSING
+    annotator, answer = np.divmod(answers.column[answered], observations.n_classes)
+    labels[item[answered], annotator] = answer
+    rows = [_proba(observations, values) for values in observations.model_proba]
     if not rows:
-        rows = [np.full((len(seen), seen.n_classes), 1.0 / seen.n_classes)]
+        rows = [np.full((len(observations), observations.n_classes), 1.0 / observations.n_classes)]
     return labels, rows[0] if len(rows) == 1 else np.stack(rows)
 
 
-def _proba(seen: Observations, values: NDArray[Any]) -> Floats:
-    """One model's probabilities, equal where it has not seen the item."""
-    proba = np.full(values.shape, 1.0 / seen.n_classes)
+def _proba(observations: Observations, values: NDArray[Any]) -> Floats:
+    """One model's probabilities, equal where it has no prediction."""
+    proba = np.full(values.shape, 1.0 / observations.n_classes)
     there = ~np.isnan(values).any(axis=1)
     known = values[there].astype(np.float64)
-    proba[there] = known if seen.model_scale == "probability" else softmax(known, axis=1)
+    proba[there] = known if observations.model_scale == "probability" else softmax(known, axis=1)
     return proba

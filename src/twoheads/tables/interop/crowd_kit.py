@@ -15,24 +15,24 @@ from twoheads.observations.labels import label_text
 
 
 def from_crowd_kit(answers: Any, probas: Any = None, *, classes: ArrayLike | None = None) -> Observations:
-    """Answers as crowd-kit's aggregators take them, and a model's probabilities as they give them.
+    """Observations from answers as crowd-kit's aggregators take them, and from probabilities as they return them.
 
     Parameters
     ----------
     answers : data frame
         Columns ``task, worker, label``.
     probas : pandas data frame, optional
-        Indexed by task, one column per label, as ``fit_predict_proba`` returns it; here, of a model.
+        Indexed by task, one column per label, as ``fit_predict_proba`` returns it; here those of a model.
     classes : array, optional
-        The classes, where there is no model to name them and perhaps not every one was answered.
+        The classes, if there is no model to name them and perhaps not every one was answered.
 
     Examples
     --------
     >>> import pandas as pd
     >>> answers = pd.DataFrame({"task": ["t1", "t1", "t2"], "worker": ["w1", "w2", "w1"], "label": ["yes", "no", "no"]})
     >>> probas = pd.DataFrame({"no": [0.2, 0.9], "yes": [0.8, 0.1]}, index=pd.Index(["t1", "t2"], name="task"))
-    >>> seen = from_crowd_kit(answers, probas)
-    >>> seen.items.tolist(), seen.annotators, seen.classes.tolist()
+    >>> observations = from_crowd_kit(answers, probas)
+    >>> observations.items.tolist(), observations.annotators, observations.classes.tolist()
     (['t1', 't2'], ('w1', 'w2'), ['no', 'yes'])
     """
     if probas is None:
@@ -47,22 +47,23 @@ def from_crowd_kit(answers: Any, probas: Any = None, *, classes: ArrayLike | Non
     return Observations.from_answers(answers, model, classes=classes)
 
 
-def to_crowd_kit(seen: Observations) -> dict[str, NDArray[Any]]:
-    """The answers as the columns of crowd-kit's long table: ``pandas.DataFrame(to_crowd_kit(seen))``.
+def to_crowd_kit(observations: Observations) -> dict[str, NDArray[Any]]:
+    """The answers as the columns of crowd-kit's long table: ``pandas.DataFrame(to_crowd_kit(observations))``.
 
-    Where people said how sure they were, a column ``confidence`` follows, which crowd-kit does not look at. "Unsure" is
-    left out: crowd-kit would take it for one more class.
+    If annotators' confidence is known, a column ``confidence`` follows, which crowd-kit ignores. "Unsure" is left out:
+    crowd-kit would take it for a class.
 
     Examples
     --------
-    >>> seen = Observations.from_arrays([1, -1, 0], [[0.5, 0.5]] * 3, classes=["no", "yes"], items=["a", "b", "c"])
-    >>> {name: column.tolist() for name, column in to_crowd_kit(seen).items()}
+    >>> proba, items = [[0.5, 0.5]] * 3, ["a", "b", "c"]
+    >>> observations = Observations.from_arrays([1, -1, 0], proba, classes=["no", "yes"], items=items)
+    >>> {name: column.tolist() for name, column in to_crowd_kit(observations).items()}
     {'task': ['a', 'c'], 'worker': ['human', 'human'], 'label': ['yes', 'no']}
     """
-    column = seen.answers.column
-    item = item_of_answers(seen.answers)
-    given = column != MISSING
-    person, answer = np.divmod(column[given], seen.n_classes)
-    workers = np.array(seen.annotators, dtype=object)
-    table = {"task": seen.items[item[given]], "worker": workers[person], "label": seen.classes[answer]}
-    return table if seen.confidence is None else {**table, "confidence": seen.confidence[given]}
+    column = observations.answers.column
+    answered = column != MISSING
+    task = observations.items[item_of_answers(observations.answers)[answered]]
+    annotator, answer = np.divmod(column[answered], observations.n_classes)
+    workers = np.array(observations.annotators, dtype=object)
+    table = {"task": task, "worker": workers[annotator], "label": observations.classes[answer]}
+    return table if observations.confidence is None else {**table, "confidence": observations.confidence[answered]}

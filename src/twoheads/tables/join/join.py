@@ -1,7 +1,7 @@
-"""Answers and truth from tables of their own, joined to the model's rows on the item id, on disk.
+"""Answers and truth from separate tables, joined to the model's rows on the item id, on disk.
 
-The model's rows stay where they are: only ids, answers and truth go through DuckDB, which sorts the answers by the
-place of their item. Blocks of model rows then meet their answers in one pass over both.
+The model's rows stay in their file: only ids, answers and truth go through DuckDB, which sorts the answers by the
+position of their item. Blocks of model rows then get their answers in one pass over both.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations.labels import label_text, means_unsure, sorted_names, unsure_words
-from twoheads.tables.duckdb import MEMORY_LIMIT, feed, interruptible, pa, temporary
+from twoheads.observations.labels import label_text, means_unsure, sorted_names, unknown_label, unsure_words
+from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, pa
 from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.formats.detect import first_line
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
 from twoheads.tables.join.sorted_rows import SortedRows
-from twoheads.tables.messages import no_class
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, classes_of
 from twoheads.tables.schema.ids import numbered_ids, repeated, repeats_in
+from twoheads.tables.schema.row_names import TableRows
 
 
 @dataclass(frozen=True)
 class Joined:
-    """What joining gives.
+    """The result of a join.
 
-    annotators  the people's names
-    classes     the classes, (n_classes,), in their order
+    annotators  the annotators' names
+    classes     (n_classes,) in order
     n_model     how many items have a model row; they come first, in the order of the model's table
     n_items     how many items there are
-    notes       what did not meet, in sentences
+    notes       what did not match, in sentences
     ids_fit     whether the ids of items without a model row can have the type of the others
     """
 
@@ -49,20 +49,20 @@ class Joined:
 
 
 class Join:
-    """A table of answers and one of truth, each perhaps absent, beside the model's rows, perhaps absent.
+    """A table of answers and one of truth beside the model's rows; any of the three may be missing.
 
     Parameters
     ----------
     model : (Source, str) or None
         The model's table and its column of ids.
     answers, truth : LabelTable or None
-        Labels by item; answers also by person.
+        Labels by item; answers also by annotator.
     classes : ndarray or None
-        The classes, in their order; those answered, where None.
+        The classes, in order; those answered if None.
     unsure : str or sequence of str
-        Answers that mean "unsure", beside that word.
+        Answers that mean "unsure", besides that word.
     memory_limit : str
-        What DuckDB may hold in memory.
+        Memory of DuckDB.
     """
 
     def __init__(
@@ -75,15 +75,19 @@ class Join:
         memory_limit: str = MEMORY_LIMIT,
     ) -> None:
         self.model, self.answers, self.truth = model, answers, truth
-        self._given_classes, self._unsure, self._memory_limit = classes, unsure, memory_limit
+        self._known_classes, self._unsure, self._memory_limit = classes, unsure, memory_limit
 
     @cached_property
+    def _database(self) -> Database:
+        return Database(self._memory_limit)
+
+    @property
     def _connection(self) -> Any:
-        return temporary(self, self._memory_limit)
+        return self._database.connection
 
     @cached_property
     def result(self) -> Joined:
-        """What joining gives; done once."""
+        """The result; the tables are joined on first use."""
         import duckdb
 
         try:
@@ -102,47 +106,52 @@ class Join:
         n_model = self._count("items")
         if self.model and (found := repeats_in(db, "items")):
             raise repeated(*self.model, *found)
-        for name, table in (("given", self.answers), ("known", self.truth)):
+        for name, table in (("answered", self.answers), ("known", self.truth)):
             batches = table.batches() if table else iter(())
             feed(db, f"CREATE TABLE {name} AS FROM fed", LabelTable.schema(), batches)
-        classes = self._found_classes() if self._given_classes is None else self._given_classes
-        people = sorted_names(self.answers.people if self.answers else [])
-        self._number_classes([label_text(name) for name in classes.tolist()], people)
+        classes = self._found_classes() if self._known_classes is None else self._known_classes
+        names = sorted_names(self.answers.annotators if self.answers else [])
+        self._number_classes([label_text(name) for name in classes.tolist()])
+        self._number_annotators(names)
         db.execute(_EXTRA, [n_model])
         n_items = n_model + self._count("extra")
-        self._refuse_strangers(n_model, n_items)
+        self._refuse_other_items(n_model, n_items)
         db.execute("CREATE VIEW everything AS FROM items UNION ALL FROM extra")
-        by_row = ", row" if self.has_confidence else ""  # of two answers of one person, the first stays first
+        by_row = ", row" if self.has_confidence else ""  # of two answers of one annotator, the first stays first
         db.execute(_PLACED.format(sure=", sure" if self.has_confidence else "", by_row=by_row), [len(classes)])
         db.execute(_UNSURE)
         self._refuse_two_truths()
         db.execute(_TRUTHS)
         notes = tuple(self._notes(n_model, n_items))
         fit = self._value("SELECT count(*) FROM extra WHERE TRY_CAST(id AS BIGINT) IS NULL") == 0
-        db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE given; DROP TABLE known")
-        return Joined(tuple(people), classes, n_model, n_items, notes, fit)
+        db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE answered; DROP TABLE known")
+        return Joined(tuple(names), classes, n_model, n_items, notes, fit)
 
     @property
     def has_confidence(self) -> bool:
-        """Whether a column holds how sure people were."""
-        return bool(self.answers and self.answers.sure)
+        """Whether a column holds annotators' confidence."""
+        return bool(self.answers and self.answers.columns.confidence)
 
     def answered(self) -> SortedRows:
-        """The answers as (place of the item, column of the answer matrix[, how sure]), by place."""
-        return SortedRows(self._connection, "FROM placed", bool(self.result))
+        """The answers as (position of the item, column of the answer matrix[, confidence]), by position."""
+        return self._sorted("FROM placed")
 
     def unsure(self) -> SortedRows:
-        """Who was unsure as (place of the item, person), by place."""
-        return SortedRows(self._connection, "FROM unsure", bool(self.result))
+        """Who was unsure as (position of the item, annotator), by position."""
+        return self._sorted("FROM unsure")
 
     def truths(self) -> SortedRows:
-        """The known truths as (place of the item, class code), by place."""
-        return SortedRows(self._connection, 'SELECT "at", code FROM truths', bool(self.result))
+        """The known truths as (position of the item, class code), by position."""
+        return self._sorted('SELECT "at", code FROM truths')
 
     def ids_without_model(self, rows: int) -> Iterator[Any]:
         """The ids of items without a model row, in record batches (id)."""
         assert self.result
         yield from self._connection.cursor().sql('SELECT id FROM extra ORDER BY "at"').to_arrow_reader(rows)
+
+    def _sorted(self, sql: str) -> SortedRows:
+        assert self.result  # the tables exist once they are joined
+        return SortedRows(self._connection, sql)
 
     def _found_classes(self) -> NDArray[Any]:
         tables = [table for table in (self.answers, self.truth) if table]
@@ -156,37 +165,48 @@ class Join:
             )
         return classes_of(names, kinds_of_labels(self.truth, self.answers))
 
-    def _number_classes(self, classes: list[str], people: list[str]) -> None:
-        coders = Coder(classes, unsure_words(self._unsure, classes)), Coder(classes)
-        for name, table, coder in zip(("given", "known"), (self.answers, self.truth), coders, strict=True):
+    def _number_classes(self, classes: list[str]) -> None:
+        """The class code of each label of the answers and of the truth, as tables (label, code)."""
+        words = unsure_words(self._unsure, classes)
+        for name, table, coder in (
+            ("answered", self.answers, Coder(classes, words)),
+            ("known", self.truth, Coder(classes)),
+        ):
             codes = [coder.code(label) for label in table.labels] if table else []
             if table and UNKNOWN in codes:
-                off = codes.index(UNKNOWN)
-                label = list(table.labels)[off]
-                where = table.source.where(table.first_row(off))
-                n_off = sum(table.times[at] for at, code in enumerate(codes) if code == UNKNOWN)
-                raise no_class(table.label_column, where, label, f"{n_off:,} of {table.n_rows:,} rows are off", classes)
-            self._connection.register(
-                "fed", pa.table({"label": np.arange(len(codes)), "code": np.array(codes, dtype=np.int64)})
-            )
-            self._connection.execute(f"CREATE TABLE {name}_codes AS FROM fed")
-            self._connection.unregister("fed")
-        place = {person: at for at, person in enumerate(people)}
-        order = np.array([place[person] for person in (self.answers.people if self.answers else [])], dtype=np.int64)
-        self._connection.register("fed", pa.table({"person": np.arange(len(order)), "place": order}))
-        self._connection.execute("CREATE TABLE people AS FROM fed")
+                raise self._unknown_label(table, codes, classes)
+            self._create(f"{name}_codes", label=np.arange(len(codes)), code=np.array(codes, dtype=np.int64))
+
+    @staticmethod
+    def _unknown_label(table: LabelTable, codes: list[int], classes: list[str]) -> InvalidObservations:
+        off = codes.index(UNKNOWN)
+        n_off = sum(table.times[at] for at, code in enumerate(codes) if code == UNKNOWN)
+        argument, label, row = f"column {table.label_column!r}", list(table.labels)[off], table.first_row(off)
+        problem = unknown_label(argument, label, row, n_off, table.n_rows, classes)
+        return InvalidObservations(problem, TableRows(table.source, whole=table))
+
+    def _number_annotators(self, names: list[str]) -> None:
+        """The position of each annotator among the sorted names, as a table (annotator, place)."""
+        position = {name: at for at, name in enumerate(names)}
+        found = self.answers.annotators if self.answers else {}
+        place = np.array([position[name] for name in found], dtype=np.int64)
+        self._create("annotators", annotator=np.arange(len(place)), place=place)
+
+    def _create(self, table: str, **columns: NDArray[Any]) -> None:
+        self._connection.register("fed", pa.table(columns))
+        self._connection.execute(f"CREATE TABLE {table} AS FROM fed")
         self._connection.unregister("fed")
 
-    def _refuse_strangers(self, n_model: int, n_items: int) -> None:
+    def _refuse_other_items(self, n_model: int, n_items: int) -> None:
         if not (self.model and self.answers) or n_model == 0 or n_items == n_model:
             return
-        met = self._value("SELECT count(*) FROM given SEMI JOIN items USING (id)")
+        met = self._value("SELECT count(*) FROM answered SEMI JOIN items USING (id)")
         if met == 0:
             one, other = (self._value(f'SELECT first(id ORDER BY "at") FROM {name}') for name in ("extra", "items"))
             raise InvalidObservations(
                 f"{self.answers.source.name} and {self.model[0].name} must be about the same items; no id of the first "
-                f"(such as {one!r}) stands in column {self.model[1]!r} of the second (such as {other!r}). "
-                "Say which column holds the ids with item (--item)."
+                f"(such as {one!r}) is in column {self.model[1]!r} of the second (such as {other!r}). "
+                "Name the column of ids with item (--item)."
             )
 
     def _refuse_two_truths(self) -> None:
@@ -203,32 +223,36 @@ class Join:
             first = self._value('SELECT first(id ORDER BY "at") FROM extra')
             yield (
                 f"{n_items - n_model:,} of {n_items:,} items have no model row (first: {first}); "
-                "only people speak for them."
+                "they have only answers."
             )
         if self.model and self.answers:
-            silent, first = self._connection.execute(
-                'SELECT count(*), first(id ORDER BY "at") FROM items ANTI JOIN placed USING ("at") '
-                'ANTI JOIN unsure USING ("at")'
-            ).fetchall()[0]
-            if silent:
-                yield (
-                    f"{silent:,} of {n_items:,} items have no answer (first: {first}); only the model speaks for them."
-                )
-        blank, first = self._connection.execute(_BLANK).fetchall()[0]
-        if blank:
-            which, those = ("1 item has", "it is") if blank == 1 else (f"{blank:,} items have", "they are")
-            lack = "only blank answers and no model row" if self.model else "only blank answers"
-            yield f"{which} {lack} (first: {first}); {those} left out."
+            yield from self._note_on_unanswered(n_items)
+        yield from self._note_on_blank_answers()
         if n_unsure := self._count("unsure"):
             yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:
-            lost, first = self._connection.execute(_LOST_TRUTH).fetchall()[0]
-            if lost:
-                yield (
-                    f"{lost:,} of {self.truth.n_rows:,} rows of truth are of items without a model row or an answer "
-                    f"(first: {first}); they are left out."
-                )
+            yield from self._note_on_lost_truth(self.truth.n_rows)
             yield f"the truth is known for {self._count('truths'):,} of {n_items:,} items."
+
+    def _note_on_unanswered(self, n_items: int) -> Iterator[str]:
+        n_off, first = self._connection.execute(_UNANSWERED).fetchall()[0]
+        if n_off:
+            yield f"{n_off:,} of {n_items:,} items have no answer (first: {first}); they have only the model."
+
+    def _note_on_blank_answers(self) -> Iterator[str]:
+        n_off, first = self._connection.execute(_BLANK).fetchall()[0]
+        if n_off:
+            which, those = ("1 item has", "it is") if n_off == 1 else (f"{n_off:,} items have", "they are")
+            lack = "only blank answers and no model row" if self.model else "only blank answers"
+            yield f"{which} {lack} (first: {first}); {those} left out."
+
+    def _note_on_lost_truth(self, n_rows: int) -> Iterator[str]:
+        n_off, first = self._connection.execute(_LOST_TRUTH).fetchall()[0]
+        if n_off:
+            yield (
+                f"{n_off:,} of {n_rows:,} rows of truth are of items without a model row or an answer "
+                f"(first: {first}); they are left out."
+            )
 
     def _count(self, table: str) -> int:
         return int(self._value(f"SELECT count(*) FROM {table}"))
@@ -239,22 +263,25 @@ class Join:
 
 _EXTRA = f"""
     CREATE TABLE extra AS SELECT id, ? + row_number() OVER (ORDER BY first) - 1 AS "at" FROM (
-        SELECT id, min(row) AS first FROM given JOIN given_codes USING (label) ANTI JOIN items USING (id)
+        SELECT id, min(row) AS first FROM answered JOIN answered_codes USING (label) ANTI JOIN items USING (id)
         WHERE code <> {MISSING} GROUP BY id
     )
 """
+_UNANSWERED = """
+    SELECT count(*), first(id ORDER BY "at") FROM items ANTI JOIN placed USING ("at") ANTI JOIN unsure USING ("at")
+"""
 _BLANK = f"""
-    SELECT count(DISTINCT id), first(id ORDER BY row) FROM given JOIN given_codes USING (label)
+    SELECT count(DISTINCT id), first(id ORDER BY row) FROM answered JOIN answered_codes USING (label)
     ANTI JOIN items USING (id) ANTI JOIN extra USING (id) WHERE code = {MISSING}
 """
 _PLACED = f"""
     CREATE TABLE placed AS SELECT "at", place * ? + code AS answer{{sure}}
-    FROM given JOIN given_codes USING (label) JOIN people USING (person) JOIN everything USING (id)
+    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
     WHERE code > {MISSING} ORDER BY "at", answer{{by_row}}
 """
 _UNSURE = f"""
     CREATE TABLE unsure AS SELECT "at", place
-    FROM given JOIN given_codes USING (label) JOIN people USING (person) JOIN everything USING (id)
+    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
     WHERE code = {UNSURE} ORDER BY "at", place
 """
 _TWO_TRUTHS = f"""

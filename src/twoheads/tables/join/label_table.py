@@ -1,4 +1,4 @@
-"""A table of labels by item: people's answers, long or wide, or the truth."""
+"""A table of labels by item: annotators' answers, long or wide, or the truth."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
@@ -14,50 +15,36 @@ from twoheads.observations.labels import is_missing, label_text
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
-from twoheads.tables.messages import located
 from twoheads.tables.schema.coding import code_by
 from twoheads.tables.schema.ids import as_text, blanks
+from twoheads.tables.schema.plan import LabelColumns
+from twoheads.tables.schema.row_names import TableRows, located
 
 _ROWS = 131_072
 
 
 def kinds_of_labels(*tables: LabelTable | None) -> list[Any]:
-    """The Arrow types of the columns of labels of some tables."""
+    """The Arrow types of the columns of labels of tables."""
     return [kind for table in tables if table for kind in table.kinds()]
 
 
 class LabelTable:
-    """Labels by item and person, read once in batches of numbers; the names gather beside them.
+    """Labels by item and annotator, read once in batches of numbers; the names are collected beside them.
 
     Parameters
     ----------
     source : Source
         The table.
-    item : str
-        The column of ids.
-    people : dict of str to str
-        A column of labels by the name of the person; of a long table, the one column of labels by any name.
-    annotator : str, optional
-        The column that names the person, in a long table.
-    sure : dict of str to str, optional
-        A column of how sure they were, as ``people``.
+    columns : LabelColumns
+        Its columns.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        item: str,
-        people: dict[str, str],
-        annotator: str | None = None,
-        sure: dict[str, str] | None = None,
-    ) -> None:
-        self.source, self.item, self.annotator = source, item, annotator
-        self._columns = people
-        self.sure = sure or {}
-        #: Each different person and label, by its text, with its number: that of its first row.
-        self.people: dict[str, int] = {}
+    def __init__(self, source: Source, columns: LabelColumns) -> None:
+        self.source, self.columns = source, columns
+        #: Each distinct annotator and label, by its text, with its number, in the order of first rows.
+        self.annotators: dict[str, int] = {}
         self.labels: dict[str, int] = {}
-        #: How often each label stands there, and where first.
+        #: How often each label occurs, and in which row first.
         self.times: list[int] = []
         self._first: list[int] = []
         self.n_rows = 0
@@ -65,61 +52,60 @@ class LabelTable:
     @staticmethod
     def schema() -> Any:
         """The columns of the batches."""
-        numbers = [(name, pa.int64()) for name in ("person", "label", "row")]
+        numbers = [(name, pa.int64()) for name in ("annotator", "label", "row")]
         return pa.schema([("id", pa.string()), *numbers, ("sure", pa.float64())])
 
     @property
     def label_column(self) -> str:
         """The (first) column of labels."""
-        return next(iter(self._columns.values()))
-
-    @property
-    def people_columns(self) -> dict[str, str]:
-        """The columns of labels by the name of the person."""
-        return self._columns
+        return next(iter(self.columns.labels.values()))
 
     def kinds(self) -> Sequence[Any]:
-        """The Arrow types of the columns of labels; none where the file has no types."""
-        return self.source.kinds_of(self._columns.values())
+        """The Arrow types of the columns of labels; none if the file has no types."""
+        return self.source.kinds_of(self.columns.labels.values())
 
     def first_row(self, label: int) -> int:
-        """The row in which the label of this number stands first, from 0."""
+        """The first row of the label with this number, from 0."""
         return self._first[label]
 
     def batches(self) -> Iterator[Any]:
-        """Record batches (id, person, label, row, sure)."""
-        columns = tuple(self._columns.values())
-        labels = (*columns, *([self.annotator] if self.annotator else []))
-        # A name or a class may be "NA": what says nothing is decided once all classes are known.
-        wanted = Wanted(item=self.item, labels=labels, numbers=tuple(self.sure.values()), nothing=())
-        for batch in self.source.batches(wanted, _ROWS):
-            n_rows = len(batch)
+        """Record batches (id, annotator, label, row, sure)."""
+        for batch in self.source.batches(self._wanted(), _ROWS):
             ids = batch.column(0)
-            self._refuse_blank(ids, self.item, "item")
-            text, rows = as_text(ids), np.arange(self.n_rows, self.n_rows + n_rows)
-            for name, column in self._columns.items():
-                person = np.full(n_rows, self._number(self.people, name)) if not self.annotator else self._people(batch)
-                numbers = map(pa.array, (person, self._labels(batch.column(column)), rows))
+            self._refuse_blank(blanks(ids), self.columns.item, "item")
+            text, rows = as_text(ids), np.arange(self.n_rows, self.n_rows + len(batch))
+            for name, column in self.columns.labels.items():
+                numbers = map(pa.array, (self._annotators(batch, name), self._labels(batch.column(column)), rows))
                 sure = self._confidence(batch, name)
                 yield pa.RecordBatch.from_arrays([text, *numbers, sure], schema=self.schema())
-            self.n_rows += n_rows
+            self.n_rows += len(batch)
         if self.n_rows == 0:
             raise self.source.need_rows()
 
-    def _people(self, batch: Any) -> Codes:
-        assert self.annotator
-        names = batch.column(self.annotator)
-        person = code_by([names], lambda name: -1 if is_missing(name) else self._number(self.people, label_text(name)))
-        if (person < 0).any():
-            self._refuse_blank(names, self.annotator, "person", int((person < 0).argmax()))
-        return person
+    def _wanted(self) -> Wanted:
+        """The columns; a name or a class may be "NA", so that no text means "no value" until classes are known."""
+        columns = self.columns
+        labels = (*columns.labels.values(), *([columns.annotator] if columns.annotator else []))
+        return Wanted(item=columns.item, labels=labels, numbers=tuple(columns.confidence.values()), nothing=())
+
+    def _annotators(self, batch: Any, name: str) -> Codes:
+        """The number of each row's annotator: the one that a column names, or the one whose column of labels it is."""
+        column = self.columns.annotator
+        if not column:
+            return np.full(len(batch), self._number(self.annotators, name))
+        codes = code_by(
+            [batch.column(column)],
+            lambda value: -1 if is_missing(value) else self._number(self.annotators, label_text(value)),
+        )
+        self._refuse_blank(codes < 0, column, "person")
+        return codes
 
     def _confidence(self, batch: Any, name: str) -> Any:
-        if name not in self.sure:
+        column = self.columns.confidence.get(name)
+        if column is None:
             return pa.nulls(len(batch), pa.float64())
-        column = self.sure[name]
         numbers = batch.column(column).to_numpy(zero_copy_only=False)
-        with located(lambda row: self.source.where(self.n_rows + row), lambda n_off: f"{n_off:,} rows are off"):
+        with located(TableRows(self.source, self.n_rows)):
             return pa.array(as_confidence(numbers, f"column {column!r}"), from_pandas=True)
 
     def _labels(self, column: Any) -> Codes:
@@ -131,16 +117,12 @@ class LabelTable:
         self.times = [before + int(more) for before, more in zip(self.times, counts, strict=True)]
         return numbers
 
-    def _refuse_blank(self, names: Any, column: str, what: str, row: int | None = None) -> None:
-        if row is None:
-            blank = blanks(names)
-            if not blank.any():
-                return
-            row = int(blank.argmax())
-        raise InvalidObservations(
-            f"column {column!r} must name the {what} in every row; {self.source.where(self.n_rows + row)} is blank. "
-            "Name it, or drop the row."
-        )
+    def _refuse_blank(self, blank: NDArray[np.bool_], column: str, what: str) -> None:
+        if blank.any():
+            where = self.source.where(self.n_rows + int(blank.argmax()))
+            raise InvalidObservations(
+                f"column {column!r} must name the {what} in every row; {where} is blank. Name it, or drop the row."
+            )
 
     @staticmethod
     def _number(known: dict[str, int], name: str) -> int:

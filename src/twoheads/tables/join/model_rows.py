@@ -1,4 +1,4 @@
-"""A table with a row per item and model, as a table with a row per item: sorted on disk, never whole in memory."""
+"""A table with a row per item and model as a table with a row per item: sorted on disk, not in memory."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import is_missing, label_text, sorted_names
-from twoheads.tables.duckdb import feed, interruptible, pa, room, temporary
-from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.duckdb import Database, feed, interruptible, pa, room
+from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.sorted_rows import SortedRows
 from twoheads.tables.schema.coding import code_by
-from twoheads.tables.schema.ids import as_text, named_everywhere
+from twoheads.tables.schema.ids import as_text, refuse_blanks
 
 _ROWS = 131_072
 
 
 def models_in(source: Source, column: str) -> list[str]:
-    """The different names in a column of models, in order; none may be blank."""
+    """The distinct names in a column of models, in order; none may be blank."""
     found: dict[str, int] = {}
     start = 0
     for batch in source.batches(Wanted(labels=(column,), nothing=()), _ROWS):
@@ -30,8 +30,8 @@ def models_in(source: Source, column: str) -> list[str]:
     return sorted_names(found)
 
 
-class ModelRows(Source):
-    """The rows of several models, one per item: columns are those of the item and ``<model>.p_<class>``.
+class RowsByItem(Source):
+    """The rows of several models, one per item: the columns are those of the item and ``<model>.p_<class>``.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class ModelRows(Source):
     models : sequence of str
         The names of the models.
     memory_limit : str
-        What sorting may hold in memory before it goes to disk.
+        Memory for sorting before it spills to disk.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ModelRows(Source):
         models: Sequence[str],
         memory_limit: str,
     ) -> None:
-        self.name, self.argument, self.files = source.name, source.argument, source.files
+        super().__init__(source.name, source.files)
         self._long, self._item, self._model, self._memory_limit = source, item, model, memory_limit
         self._numbers = list(classes.values())
         #: The columns of each model by the name of the class.
@@ -78,23 +78,23 @@ class ModelRows(Source):
 
     @cached_property
     def n_rows(self) -> int:
-        """How many items there are."""
-        return int(self._sorted.execute("SELECT count(*) FROM items").fetchall()[0][0])
+        """The number of items."""
+        return int(self._sorted.connection.execute("SELECT count(*) FROM items").fetchall()[0][0])
 
     def where(self, row: int) -> str:
-        """Where the item with this number stands: ``item 'a' of scores.csv``."""
-        found = self._sorted.execute('SELECT "key" FROM items WHERE "at" = ?', [row]).fetchall()
+        """The item with this number, for messages: ``item 'a' of scores.csv``."""
+        found = self._sorted.connection.execute('SELECT "key" FROM items WHERE "at" = ?', [row]).fetchall()
         return f"item {found[0][0]!r} of {self.name}"
 
-    @property
-    def can_be_cut(self) -> bool:
-        """No: an item's rows may stand anywhere."""
-        return False
+    def row_groups(self) -> None:
+        """None: an item's rows may be anywhere."""
+        return
 
-    def batches(self, wanted: Wanted, rows: int, span: tuple[int, int] | None = None) -> Iterator[Any]:
-        """Record batches in the order in which the items stand first."""
-        ids = self._sorted.cursor().sql('SELECT id FROM items ORDER BY "at"').to_arrow_reader(rows)
-        values = SortedRows(self._sorted, "FROM placed", True) if wanted.numbers else None
+    def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
+        """Record batches in the order of the first row of each item."""
+        connection = self._sorted.connection
+        ids = connection.cursor().sql('SELECT id FROM items ORDER BY "at"').to_arrow_reader(rows)
+        values = SortedRows(connection, "FROM placed") if wanted.numbers else None
         start = 0
         for batch in ids:
             end = start + len(batch)
@@ -112,8 +112,8 @@ class ModelRows(Source):
         return dict(zip(self.columns[1:], map(pa.array, out.reshape(-1, end - start)), strict=True))
 
     @cached_property
-    def _sorted(self) -> Any:
-        """A connection to the tables ``items`` (id, key, at) and ``placed`` (at, model, a number per class)."""
+    def _sorted(self) -> Database:
+        """A database with the tables ``items`` (id, key, at) and ``placed`` (at, model, a number per class)."""
         numbers = [f"n{place}" for place in range(len(self._numbers))]
         kinds = [
             ("id", self._long.type_of(self._item)),
@@ -121,7 +121,8 @@ class ModelRows(Source):
             ("model", pa.int64()),
             ("row", pa.int64()),
         ]
-        db = temporary(self, self._memory_limit)
+        database = Database(self._memory_limit)
+        db = database.connection
         with interruptible(), room("the models' rows could not be sorted by item"):
             feed(
                 db,
@@ -133,7 +134,7 @@ class ModelRows(Source):
             db.execute(_ITEMS)
             db.execute(_PLACED.format(numbers=", ".join(numbers)))
             db.execute("DROP TABLE long")
-        return db
+        return database
 
     def _rows(self) -> Iterator[Any]:
         kind, number = self._long.type_of(self._item), self._kind
@@ -142,7 +143,7 @@ class ModelRows(Source):
         start = 0
         for batch in self._long.batches(wanted, _ROWS):
             ids = batch.column(0)
-            named_everywhere(self._long, self._item, ids, start)
+            refuse_blanks(self._long, self._item, ids, start)
             model = _numbered(self._long, self._model, batch.column(self._model), place, start)
             key, rows = as_text(ids), np.arange(start, start + len(batch))
             columns = [ids.cast(kind) if pa.types.is_dictionary(ids.type) else ids if ids.type == kind else key, key]

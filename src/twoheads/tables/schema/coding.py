@@ -1,4 +1,4 @@
-"""Labels of a column as class codes: each different label is matched once, by its text."""
+"""Labels of a column as class codes: each distinct label is matched once, by its text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _WHOLE = re.compile(r"(-?\d+)\.0+")
 class Coder:
     """The code of each class, by its text.
 
-    A text that is no class is matched without the blanks around it, and as a whole number without its ``.0``, as
-    programs write whole numbers in a column with gaps. Blank, -1 and the usual words for "no value" are MISSING where
-    no class has that name. An answer that is one of the words ``unsure`` and no class is UNSURE.
+    A text that is not a class is matched without the blanks around it, and as a whole number without its ``.0``, as
+    programs write whole numbers in a column with gaps. Blank, -1 and the usual words for "no value" are MISSING unless
+    a class has that name. An answer that is one of the words ``unsure`` and not a class is UNSURE.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Coder:
         self.nothing = tuple(word for word in NO_VALUE if word not in self._codes and word.casefold() not in unsure)
 
     def code(self, value: Any) -> int:
-        """The code of one label; UNSURE or UNKNOWN where it is no class."""
+        """The code of one label; UNSURE or UNKNOWN if it is not a class."""
         if is_missing(value) and value not in self._codes:
             return MISSING
         text = label_text(value)
@@ -57,12 +57,12 @@ class Coder:
         return MISSING if text.strip() in ("-1", "-1.0", *self.nothing) else UNKNOWN
 
     def codes(self, column: Sequence[Any]) -> Codes:
-        """The code of each label of a column, given as Arrow arrays one after the other."""
+        """The code of each label of a column, as Arrow arrays one after the other."""
         return code_by(column, self.code)
 
 
 def code_by(chunks: Sequence[Any], code: Callable[[Any], int]) -> Codes:
-    """``code(value)`` of each value of some Arrow arrays, called once for each different value of an array."""
+    """``code(value)`` of each value of Arrow arrays, called once for each distinct value of an array."""
     parts = [np.empty(0, dtype=np.intp)]
     for chunk in chunks:
         encoded = chunk if pa.types.is_dictionary(chunk.type) else pc.dictionary_encode(chunk)
@@ -75,16 +75,16 @@ def code_by(chunks: Sequence[Any], code: Callable[[Any], int]) -> Codes:
 
 
 def classes_of(names: Iterable[str], kinds: Sequence[Any]) -> NDArray[Any]:
-    """The classes in the type that the columns of labels have, found by content where they have none, and in order.
+    """The classes in the type of the columns of labels, found by content if these have none, and in order.
 
     Parameters
     ----------
     names : iterable of str
         The names of the classes.
     kinds : sequence of Arrow types
-        Those of the columns of labels, truth first; of text files, none.
+        Those of the columns of labels, truth first; none for text files.
     """
-    for kind in (some.value_type if pa.types.is_dictionary(some) else some for some in kinds):
+    for kind in (each.value_type if pa.types.is_dictionary(each) else each for each in kinds):
         if pa.types.is_boolean(kind):
             return ordered_classes(names, np.array([True]))
         if pa.types.is_floating(kind):
@@ -97,7 +97,7 @@ def classes_of(names: Iterable[str], kinds: Sequence[Any]) -> NDArray[Any]:
 
 
 def labels_of(codes: Codes, classes: NDArray[Any]) -> NDArray[Any]:
-    """Class codes as labels; where the class is not known, blank, NaN, -1 or (where those are taken) None."""
+    """Class codes as labels; where the class is not known, blank, NaN, -1 or (if those are classes) None."""
     unknown = codes == MISSING
     labels: NDArray[Any] = classes[codes]
     if not unknown.any():

@@ -1,4 +1,4 @@
-"""The hashes of ids as they pass, kept on disk: which of them stand twice, in little memory."""
+"""Repeated ids, found from 64-bit hashes spilled to disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from twoheads.tables.duckdb import connect, pa, room
 
 _PARTS = 64
-#: Bytes of a part that stay in memory; all of them together are 16 MB, two million ids.
+#: Bytes of a part that stay in memory; all parts together are 16 MB, two million ids.
 _HELD = 1 << 18
 
 
-class Hashes:
-    """64-bit hashes in parts by their first bits: equal ones meet in one part, and each part is sorted by itself."""
+class IdHashes:
+    """64-bit hashes in parts by their first bits: equal ones are in one part, and each part is sorted by itself."""
 
     def __init__(self) -> None:
         self._connection = connect(memory_limit="100MB")
@@ -26,17 +26,17 @@ class Hashes:
         self.discard = weakref.finalize(self, _close, self._connection, *self._parts)
 
     def add(self, texts: Any) -> None:
-        """Keep the hashes of some texts, an Arrow array."""
+        """Keep the hashes of an Arrow array of texts."""
         with room("ids could not be checked for repeats"):
             self._connection.register("texts", pa.table({"id": texts}))
             hashes = self._connection.execute("SELECT hash(id) AS hash FROM texts").fetchnumpy()["hash"]
             part = (hashes >> np.uint64(58)).astype(np.uint8)
             ends = np.cumsum(np.bincount(part, minlength=_PARTS))[:-1]
-            for file, some in zip(self._parts, np.split(hashes[np.argsort(part, kind="stable")], ends), strict=True):
-                file.write(some.tobytes())
+            for file, own in zip(self._parts, np.split(hashes[np.argsort(part, kind="stable")], ends), strict=True):
+                file.write(own.tobytes())
 
     def twice(self) -> NDArray[np.uint64]:
-        """The hashes that stand at least twice."""
+        """The hashes that occur at least twice."""
         found = []
         for file in self._parts:
             file.seek(0)

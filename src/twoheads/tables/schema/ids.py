@@ -13,18 +13,18 @@ from twoheads.observations.labels import label_text
 from twoheads.tables.duckdb import connected, feed, pa, pc
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
-from twoheads.tables.schema.id_hashes import Hashes
+from twoheads.tables.schema.id_hashes import IdHashes
 
 _ROWS = 131_072
 
 
 class IdCheck:
-    """Looks at ids as they pass. While they increase none can stand twice; once they do not, their hashes are kept.
+    """Looks for repeated ids. While they increase none can repeat; once they do not, their hashes are kept.
 
     Parameters
     ----------
     source : Source
-        The table they are from.
+        The table.
     column : str
         Its column of ids.
     """
@@ -32,28 +32,28 @@ class IdCheck:
     def __init__(self, source: Source, column: str) -> None:
         self.source, self.column = source, column
         self._last: Any = None
-        self._hashes: Hashes | None = None
+        self._hashes: IdHashes | None = None
         self._n_sorted = 0
 
     def look(self, ids: Any, start: int) -> None:
-        """Look at the ids of the rows from ``start`` on, the next ones; refuse blanks."""
-        named_everywhere(self.source, self.column, ids, start)
+        """Look at the ids of the next rows, from ``start`` on; refuse blanks."""
+        refuse_blanks(self.source, self.column, ids, start)
         if len(ids) == 0:
             return
         if self._hashes is None and (pa.types.is_dictionary(ids.type) or not self._increasing(ids)):
-            self._hashes, self._n_sorted = Hashes(), start
+            self._hashes, self._n_sorted = IdHashes(), start
         if self._hashes is not None:
             self._hashes.add(as_text(ids))
 
     def finish(self) -> None:
-        """Refuse ids that stand twice, when all have passed: say which, how often, and how many rows are repeats."""
+        """Refuse repeated ids, after all rows: which one, how often, and how many rows are repeats."""
         if self._hashes is None:
             return
         for ids in _until(self._n_sorted, numbered_ids(self.source, self.column)):
             self._hashes.add(ids)
         twice = self._hashes.twice()
         self._hashes.discard()
-        # Two texts may have one hash: only texts decide.
+        # Two texts may share a hash: only the texts decide.
         if len(twice) and (found := _same_texts(self.source, self.column, twice)):
             raise repeated(self.source, self.column, *found)
 
@@ -77,13 +77,13 @@ def _same_texts(source: Source, column: str, hashes: NDArray[np.uint64]) -> Any:
     schema = pa.schema([("id", pa.string()), ("at", pa.int64())])
     with connected() as connection:
         connection.register("twice", pa.table({"hash": hashes}))
-        some = "CREATE TABLE ids AS FROM fed WHERE hash(id) IN (SELECT hash FROM twice)"
-        feed(connection, some, schema, numbered_ids(source, column))
+        copy = "CREATE TABLE ids AS FROM fed WHERE hash(id) IN (SELECT hash FROM twice)"
+        feed(connection, copy, schema, numbered_ids(source, column))
         return repeats_in(connection, "ids")
 
 
 def repeats_in(connection: Any, table: str) -> Any:
-    """(id, times, repeats in all) of the first id that stands twice in a DuckDB table (id, at), or None."""
+    """(id, times, repeats in all) of the first repeated id of a DuckDB table (id, at), or None."""
     return next(iter(connection.execute(_REPEATS.format(table=table)).fetchall()), None)
 
 
@@ -94,9 +94,9 @@ _REPEATS = """
 
 
 def repeated(source: Source, column: str, item: str, times: int, repeats: int) -> InvalidObservations:
-    """An id that stands twice, in words."""
+    """A repeated id, as a sentence."""
     several = (
-        " It has a column 'model': give the answers in a table of their own (--answers), or keep the rows of one model."
+        " It has a column 'model': give the answers in a separate table (--answers), or keep the rows of one model."
         if "model" in source.columns
         else ""
     )
@@ -111,13 +111,13 @@ def numbered_ids(source: Source, column: str) -> Iterator[Any]:
     start = 0
     for batch in source.batches(Wanted(item=column), _ROWS):
         ids = batch.column(0)
-        named_everywhere(source, column, ids, start)
+        refuse_blanks(source, column, ids, start)
         at = np.arange(start, start + len(ids))
         yield pa.RecordBatch.from_arrays([as_text(ids), pa.array(at)], names=["id", "at"])
         start += len(ids)
 
 
-def named_everywhere(source: Source, column: str, ids: Any, start: int) -> None:
+def refuse_blanks(source: Source, column: str, ids: Any, start: int) -> None:
     """Refuse blank ids; they are those of the rows from ``start`` on."""
     blank = blanks(ids)
     if blank.any():
@@ -137,7 +137,7 @@ def as_text(ids: Any) -> Any:
 
 
 def blanks(ids: Any) -> NDArray[np.bool_]:
-    """Which ids say nothing: a gap, NaN, or text of blanks."""
+    """Which ids are blank: a gap, NaN, or text of blanks."""
     if ids.null_count == 0 and not pa.types.is_floating(ids.type) and not _is_text(ids.type):
         return np.zeros(len(ids), dtype=bool)
     if _is_text(ids.type):

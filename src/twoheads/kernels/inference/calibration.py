@@ -1,0 +1,219 @@
+"""What a calibrated forecaster would show by chance, and an interval of the calibration error, by drawing outcomes.
+
+The binned error ``T = sum_cells |sum_{i in cell} w_i (p_i - o_i)| / W`` is positive for every forecaster: in a cell
+with few items the outcome is far from the probability by chance. Resampling items does not show this chance where a
+cell has no positive at all. Drawing outcomes from probabilities does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.grouped_rows import sums
+from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
+from twoheads.kernels.simplex import FLOOR
+
+#: How far outcomes are drawn along the way from the forecast to its best temperature, then on to the frequencies.
+TO_TEMPERATURE, TO_FREQUENCY = (0.0, 0.35, 0.7, 1.0), (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+#: The best power of the probabilities is looked for between exp(-1.5) and exp(1.5).
+LARGEST_LOG_POWER = 1.5
+#: How many random numbers are held at a time.
+BLOCK = 1 << 22
+
+
+class CalibrationError(NamedTuple):
+    """A calibration error.
+
+    value      the error of the sample, chance included
+    by_chance  what a calibrated forecaster with these probabilities shows on average
+    p_value    how often it shows as much or more, ``(1 + #) / (1 + n_draws)``
+    low, high  interval of the error without chance; ``low`` is 0 unless the p-value is below half of 1 - level
+    """
+
+    value: float
+    by_chance: float
+    p_value: float
+    low: float
+    high: float
+
+
+class Cells(NamedTuple):
+    """A cell for each class and bin.
+
+    cell    (n_classes, n_items) the cell of each item's probability
+    weight  (n_items,) what each item counts over the total, divided by the number of classes
+    size    how many cells there are
+    """
+
+    cell: Codes
+    weight: Floats
+    size: int
+
+
+def classwise_error(
+    proba: Floats,
+    true_label: Codes,
+    weight: Floats,
+    *,
+    n_bins: int,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> CalibrationError:
+    """Mean over classes of the calibration error of that class's probability, in equal-mass bins.
+
+    proba               (n_classes, n_items)
+    true_label, weight  (n_items,)
+    """
+    return _assessed(proba, true_label, equal_mass_cells(proba, weight, n_bins), level, n_draws, rng)
+
+
+def top_label_error(
+    proba: Floats,
+    true_label: Codes,
+    weight: Floats,
+    *,
+    n_bins: int,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> CalibrationError:
+    """Calibration error of the largest probability as the chance that its class is right, in equal-mass bins.
+
+    proba               (n_classes, n_items)
+    true_label, weight  (n_items,)
+    """
+    sure, right = proba.max(axis=0), proba.argmax(axis=0) == true_label
+    pair = np.stack([sure, 1.0 - sure])
+    # The other row mirrors the first: each item is in the same bin of both, and the mean over both is either.
+    cells = equal_mass_cells(pair[:1], weight, n_bins)
+    mirrored = Cells(np.concatenate([cells.cell, cells.cell + n_bins]), cells.weight / 2.0, 2 * n_bins)
+    return _assessed(pair, np.where(right, 0, 1), mirrored, level, n_draws, rng)
+
+
+def equal_mass_cells(proba: Floats, weight: Floats, n_bins: int) -> Cells:
+    """Bins of equal weight for each class; proba (n_classes, n_items), weight (n_items,)."""
+    bins = np.stack([bin_codes(row, equal_mass_boundaries(row, weight, n_bins)) for row in proba])
+    cell = bins + n_bins * np.arange(len(proba))[:, None]
+    return Cells(cell, weight / (weight.sum() * len(proba)), n_bins * len(proba))
+
+
+def _assessed(
+    proba: Floats, true_label: Codes, cells: Cells, level: float, n_draws: int, rng: np.random.Generator
+) -> CalibrationError:
+    """The error, what chance makes of it, and the steps' errors that it is compatible with."""
+    predicted = expected_cells(proba, cells)
+    observed = outcome_cells(true_label[None], cells)[0]
+    value = float(np.abs(predicted - observed).sum())
+    path = forecast_path(proba, true_label, observed, cells)
+    true = np.array([np.abs(predicted - expected_cells(each, cells)).sum() for each in path])
+    drawn = drawn_errors(predicted, path, cells, n_draws, rng)
+    as_much = (1 + (drawn >= value - 1e-12).sum(axis=1)) / (1 + n_draws)
+    as_little = (1 + (drawn <= value + 1e-12).sum(axis=1)) / (1 + n_draws)
+    low, high = inverted(true, as_much, as_little, (1.0 - level) / 2.0)
+    return CalibrationError(value, float(drawn[0].mean()), float(as_much[0]), low, high)
+
+
+def inverted(true: Floats, as_much: Floats, as_little: Floats, tail: float) -> tuple[float, float]:
+    """The true errors that do not make the one seen too large or too small: first and last along the path.
+
+    true       (n_steps,) from 0
+    as_much    (n_steps,) how often each step shows as much or more as was seen; ``as_little`` as much or less
+    """
+    possible = np.flatnonzero(as_much >= tail)
+    first = int(possible[0]) if len(possible) else len(true) - 1
+    low = 0.0 if first == 0 else crossing(as_much[first - 1 : first + 1], true[first - 1 : first + 1], tail)
+    last = int(np.flatnonzero(as_little >= tail)[-1]) if (as_little >= tail).any() else 0
+    high = float(true[: last + 1].max())
+    if last + 1 < len(true):
+        high = max(high, crossing(as_little[last : last + 2], true[last : last + 2], tail))
+    return min(low, high), high
+
+
+def crossing(chance: Floats, true: Floats, tail: float) -> float:
+    """The true error at which the chance is ``tail``, between two steps; (2,) each."""
+    part = np.clip((tail - chance[0]) / (chance[1] - chance[0]), 0.0, 1.0) if chance[1] != chance[0] else 1.0
+    return float(true[0] + part * (true[1] - true[0]))
+
+
+def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cells) -> list[Floats]:
+    """Forecasts of which the outcomes may come: from the one given to its best temperature, then to the frequencies.
+
+    The first part changes how much outcomes vary as well as their means, as an over-confident forecaster's do; the
+    second reaches any other kind of error.
+
+    observed  (n_cells,)
+    returns   (n_classes, n_items) for each step, the given forecast first
+    """
+    power = best_log_power(proba, true_label, cells.weight)
+    path = [proba] + [raised(proba, step * power) for step in TO_TEMPERATURE[1:]]
+    frequency = recalibrated(path[-1], expected_cells(path[-1], cells) - observed, cells)
+    moved = (np.maximum((1.0 - step) * path[-1] + step * frequency, 0.0) for step in TO_FREQUENCY)
+    return path + [each / each.sum(axis=0) for each in moved]
+
+
+def best_log_power(proba: Floats, true_label: Codes, weight: Floats) -> float:
+    """Log of the power to which the probabilities explain the outcomes best, between the limits."""
+    items = np.arange(len(true_label))
+
+    def loss(log_power: float) -> float:
+        return -float(weight @ np.log(np.maximum(raised(proba, log_power)[true_label, items], FLOOR)))
+
+    limits = -LARGEST_LOG_POWER, LARGEST_LOG_POWER
+    return float(minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 0.01}).x)
+
+
+def raised(proba: Floats, log_power: float) -> Floats:
+    """``p_j^a / sum_k p_k^a`` with ``a = exp(log_power)``; (n_classes, n_items)."""
+    power = np.maximum(proba, FLOOR) ** np.exp(log_power)
+    return np.asarray(power / power.sum(axis=0))
+
+
+def expected_cells(proba: Floats, cells: Cells) -> Floats:
+    """``sum_{i in cell} w_i p_i``, (n_cells,); proba (n_classes, n_items)."""
+    return sums(cells.cell.ravel(), (proba * cells.weight).ravel(), cells.size)
+
+
+def outcome_cells(labels: Codes, cells: Cells) -> Floats:
+    """``sum_{i in cell} w_i 1[y_i = class]`` of each draw; labels (n_draws, n_items), returns (n_draws, n_cells)."""
+    n_draws, n_items = labels.shape
+    cell = cells.cell[labels, np.arange(n_items)] + cells.size * np.arange(n_draws)[:, None]
+    weight = np.broadcast_to(cells.weight, labels.shape).ravel()
+    return sums(cell.ravel(), weight, n_draws * cells.size).reshape(n_draws, cells.size)
+
+
+def recalibrated(proba: Floats, excess: Floats, cells: Cells) -> Floats:
+    """The probabilities less their cell's mean excess, cut at 0 and made to sum to 1.
+
+    proba    (n_classes, n_items)
+    excess   (n_cells,) predicted minus observed
+    """
+    mass = np.bincount(cells.cell.ravel(), np.broadcast_to(cells.weight, proba.shape).ravel(), cells.size)
+    mean = np.divide(excess, mass, out=np.zeros(cells.size), where=mass > 0)
+    moved = np.maximum(proba - mean[cells.cell], 1e-12)
+    return np.asarray(moved / moved.sum(axis=0))
+
+
+def drawn_errors(predicted: Floats, path: list[Floats], cells: Cells, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Errors of outcomes drawn from each step's probabilities, with the same random numbers at every step.
+
+    path     (n_classes, n_items) for each step
+    returns  (n_steps, n_draws)
+    """
+    n_items = path[0].shape[1]
+    cumulated = [each.cumsum(axis=0)[:-1] for each in path]
+    errors = np.empty((len(path), n_draws))
+    block = max(1, BLOCK // n_items)
+    for start in range(0, n_draws, block):
+        u = rng.random((min(block, n_draws - start), n_items))
+        for step, thresholds in enumerate(cumulated):
+            labels = np.zeros(u.shape, dtype=np.intp)
+            for row in thresholds:
+                labels += u > row
+            outcome = outcome_cells(labels, cells)
+            errors[step, start : start + len(u)] = np.abs(predicted - outcome).sum(axis=1)
+    return errors

@@ -1,0 +1,175 @@
+"""The crowd that groups' shares come from: its mean, its strength and what a covariate is worth, integrated over.
+
+Group g's share is ``Beta(m_g s, (1 - m_g) s)`` with ``logit m_g = mu + beta x_g``. Where there are few groups, or few
+labelled rows, neither mu nor s nor beta is known: each is held on a grid weighted by its posterior.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, betaln, expit
+
+from twoheads.kernels.arrays import Codes, Floats
+
+#: Nodes of mu and of log s, before they are moved to where the posterior is; and of beta.
+LOGIT_MEAN, LOG_STRENGTH = np.linspace(-6.0, 8.0, 31), np.linspace(np.log(0.7), np.log(2000.0), 15)
+SLOPE = np.array([0.0, 0.5, 1.0, 1.5])
+#: log s is Normal(log 10, 1.5^2) beforehand, expit(mu) Beta(2, 2) and beta each node alike.
+STRENGTH_MEAN, STRENGTH_SD = np.log(10.0), 1.5
+#: Nodes with less than this share of the largest weight are dropped.
+NEGLIGIBLE = 1e-5
+#: The crowd is learnt from at most so many groups, evenly spaced.
+MOST_GROUPS = 500
+
+
+class Nodes(NamedTuple):
+    """The crowd's parameters on weighted nodes, (n_nodes,) each: mu, s, beta, and weights that sum to 1."""
+
+    logit_mean: Floats
+    strength: Floats
+    slope: Floats
+    weight: Floats
+
+
+class Shares(NamedTuple):
+    """Each group's share as Beta(a, b), in steps: of 20 answers no share is nearer to 1 than 1/20 without being 1.
+
+    a, b, step  (n_groups,)
+    """
+
+    a: Floats
+    b: Floats
+    step: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """Posterior means, (n_groups,)."""
+        return np.asarray(self.a / (self.a + self.b))
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Equal-tailed intervals, (n_groups,) each; an end that is less than half a step from 0 or 1 is 0 or 1."""
+        tail = (1.0 - level) / 2.0
+        low, high = (betaincinv(self.a, self.b, chance) for chance in (tail, 1.0 - tail))
+        edge = self.step / 2.0
+        return np.where(low < edge, 0.0, low), np.where(high > 1.0 - edge, 1.0, high)
+
+
+def shrunk_shares(
+    right: Floats,
+    count: Floats,
+    covariate: Floats | None = None,
+    *,
+    design_effect: float = 1.0,
+    answers: Floats | None = None,
+) -> Shares:
+    """Each group's share given the crowd: the mixture of ``Beta(a + right, b + count - right)`` over the nodes.
+
+    It is given back as the Beta with the mixture's mean v and variance. Where the counts are about the share of so
+    many ``answers`` rather than about what comes next, the variance ``B v (1 - v) / answers`` of the one about the
+    other is added, B the weight of the counts against the crowd's: the crowd's spread is that of such shares already.
+
+    right, count   (n_groups,) effective counts; 0 for a group without labelled rows
+    covariate      (n_groups,) x, 0 on average; without it beta is 0
+    design_effect  as how many groups one independent group counts; groups that answer the same items err together
+    answers        (n_groups,) how many answers the shares are of; without it, of any number
+    """
+    x = np.zeros(len(right)) if covariate is None else covariate
+    nodes = crowd_nodes(right, count, x, design_effect, np.zeros(1) if covariate is None else SLOPE)
+    mean, variance, weight = mixture(nodes, right, count, x)
+    if answers is not None:
+        variance = variance + weight * mean * (1.0 - mean) / np.maximum(answers, 1.0)
+    strength = np.maximum(mean * (1.0 - mean) / np.maximum(variance, 1e-15) - 1.0, 0.5)
+    step = np.zeros(len(mean)) if answers is None else 1.0 / np.maximum(answers, 1.0)
+    return Shares(mean * strength, (1.0 - mean) * strength, step)
+
+
+def crowd_nodes(right: Floats, count: Floats, covariate: Floats, design_effect: float, slope: Floats) -> Nodes:
+    """The crowd's parameters on a grid weighted by their posterior; the grid is moved to where that is, twice.
+
+    right, count, covariate  (n_groups,)
+    slope                    (n_slopes,) nodes of beta
+    """
+    known = np.flatnonzero(count > 0)
+    some = known[_evenly(len(known), MOST_GROUPS)]
+    data = right[some], count[some], covariate[some]
+    effect = design_effect * max(len(some), 1) / max(len(known), 1)
+    logit_mean, log_strength = LOGIT_MEAN, LOG_STRENGTH
+    for _ in range(2):
+        weight = node_weights(logit_mean, log_strength, slope, data, effect)
+        logit_mean, log_strength = _mass(logit_mean, weight.sum((0, 2))), _mass(log_strength, weight.sum((0, 1)))
+    weight = node_weights(logit_mean, log_strength, slope, data, effect)
+    kept = weight > NEGLIGIBLE * weight.max()
+    at, mean, strength = np.meshgrid(slope, logit_mean, np.exp(log_strength), indexing="ij")
+    return Nodes(mean[kept], strength[kept], at[kept], weight[kept] / weight[kept].sum())
+
+
+def node_weights(
+    logit_mean: Floats, log_strength: Floats, slope: Floats, data: tuple[Floats, Floats, Floats], effect: float
+) -> Floats:
+    """Posterior on the grid, ``prior * (prod_g B(a_g + r_g, b_g + n_g - r_g) / B(a_g, b_g))^(1 / effect)``.
+
+    data     right, count and covariate, (n_groups,) each
+    returns  (n_slopes, n_means, n_strengths), summing to 1
+    """
+    right, count, covariate = data
+    evidence = np.empty((len(slope), len(logit_mean), len(log_strength)))
+    for at, beta in enumerate(slope):
+        mean = expit(logit_mean[:, None, None] + beta * covariate)
+        a, b = (share * np.exp(log_strength)[:, None] for share in (mean, 1.0 - mean))
+        evidence[at] = (betaln(a + right, b + count - right) - betaln(a, b)).sum(axis=-1) / effect
+    centre = 2.0 * np.log(expit(logit_mean) * expit(-logit_mean))  # Beta(2, 2) on the logit scale
+    log_weight = evidence + centre[:, None] - 0.5 * ((log_strength - STRENGTH_MEAN) / STRENGTH_SD) ** 2
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
+
+
+def mixture(nodes: Nodes, right: Floats, count: Floats, covariate: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean and variance of each group's share over the nodes, and the mean weight ``n / (n + s)`` of its own counts.
+
+    right, count, covariate  (n_groups,)
+    returns                  (n_groups,) each
+    """
+    parts = [_mixture(nodes, *some) for some in _pieces(right, count, covariate)]
+    mean, second, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return mean, np.maximum(second - mean**2, 0.0), weight
+
+
+def _mixture(nodes: Nodes, right: Floats, count: Floats, covariate: Floats) -> tuple[Floats, Floats, Floats]:
+    """First and second moments, and the weight of the counts; (n_groups,) each."""
+    centre = expit(nodes.logit_mean[:, None] + nodes.slope[:, None] * covariate)
+    a = centre * nodes.strength[:, None] + right
+    total = nodes.strength[:, None] + count
+    first = a / total
+    second = first * (a + 1.0) / (total + 1.0)
+    return nodes.weight @ first, nodes.weight @ second, nodes.weight @ (count / total)
+
+
+def crowd_design_effect(residual: Floats, cluster: Codes) -> float:
+    """How many times the variance of the sum of all residuals is that of independent ones, at least 1.
+
+    ``sum_c (sum_{i in c} e_i)^2 / sum_i e_i^2``: people who err on the same items count as fewer people.
+
+    residual  (n_rows,) outcome minus its group's share
+    cluster   (n_rows,) the item of each
+    """
+    squared = float(residual @ residual)
+    return max(1.0, float((np.bincount(cluster, residual) ** 2).sum()) / squared) if squared > 0 else 1.0
+
+
+def _mass(nodes: Floats, weight: Floats) -> Floats:
+    """As many nodes, evenly over where the weight is."""
+    at = np.flatnonzero(weight > NEGLIGIBLE * weight.max())
+    return np.linspace(nodes[max(at[0] - 1, 0)], nodes[min(at[-1] + 1, len(nodes) - 1)], len(nodes))
+
+
+def _evenly(n: int, most: int) -> Codes:
+    """At most so many of n positions, evenly spaced."""
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+
+
+def _pieces(*columns: Floats, size: int = 1000) -> list[tuple[Floats, ...]]:
+    """The columns in pieces of so many groups, so that nodes times groups stay small."""
+    starts = range(0, max(len(columns[0]), 1), size)
+    return [tuple(column[start : start + size] for column in columns) for start in starts]

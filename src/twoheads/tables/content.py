@@ -1,0 +1,115 @@
+"""What a table holds and how its columns are read: shared by `Table` and each pass over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+from twoheads.observations.labels import label_text, unsure_words
+from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.data_file import Span, Wanted
+from twoheads.tables.formats.source import Source
+from twoheads.tables.join.join import Join
+from twoheads.tables.rows import with_ids, without_model
+from twoheads.tables.schema.coding import Coder
+from twoheads.tables.schema.roles import Roles
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The files of a table, the roles of their columns, and what is joined to them.
+
+    source         the table with a row per item, or None
+    roles          of its columns
+    join           separate tables of answers and truth, or None
+    known_classes  (n_classes,) in order; None if only joining finds them
+    unsure         answers that mean "unsure", besides that word
+    model_scale    what the model's columns hold
+    normalise      whether rows of probabilities are divided by their sums
+    """
+
+    source: Source | None
+    roles: Roles
+    join: Join | None
+    known_classes: NDArray[Any] | None
+    unsure: str | Sequence[str]
+    model_scale: str
+    normalise: bool
+
+    @cached_property
+    def n_rows(self) -> int:
+        """The number of items."""
+        if self.join:
+            return self.join.result.n_items
+        assert self.source
+        return self.source.n_rows
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes, in order."""
+        if self.known_classes is not None:
+            return self.known_classes
+        assert self.join  # a model's columns name the classes; without a model, joining finds those answered
+        return self.join.result.classes
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators' names."""
+        if self.join and self.join.answers:
+            return self.join.result.annotators
+        return tuple(self.roles.annotators)
+
+    @property
+    def joins_answers(self) -> bool:
+        """Whether answers are in a separate table."""
+        return bool(self.join and self.join.answers)
+
+    @property
+    def joins_truth(self) -> bool:
+        """Whether the truth is in a separate table."""
+        return bool(self.join and self.join.truth)
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether a column holds ids."""
+        return bool(self.roles.item) or self.source is None
+
+    @cached_property
+    def coder(self) -> Coder:
+        """The codes of answers."""
+        names = [label_text(name) for name in self.classes.tolist()]
+        return Coder(names, unsure_words(self.unsure, names))
+
+    @cached_property
+    def truth_coder(self) -> Coder:
+        """The codes of the truth, which is never "unsure"."""
+        return Coder(self.coder.names)
+
+    @property
+    def item_type(self) -> Any:
+        """The Arrow type of the ids; text in a text file."""
+        kind = self.source.type_of(self.roles.item) if self.source and self.roles.item else None
+        if self.source and kind is None:
+            return pa.int64()
+        if kind is None or (self.join and not self._keeps_ids(self.join, kind)):
+            return pa.string()
+        return kind
+
+    @staticmethod
+    def _keeps_ids(join: Join, kind: Any) -> bool:
+        """Whether the ids of items without a model row fit the type of the others."""
+        joined = join.result
+        return bool(joined.n_items == joined.n_model or (pa.types.is_integer(kind) and joined.ids_fit))
+
+    def batches(self, wanted: Wanted, rows: int, span: Span | None) -> Iterator[Any]:
+        """Record batches of the model's rows, then of items without one."""
+        kind = self.item_type if wanted.item else None
+        for batch in self.source.batches(wanted, rows, span) if self.source else ():
+            yield with_ids(batch, kind)
+        for batch in self.join.ids_without_model(rows) if self.join else ():
+            ids = batch.column(0)
+            yield without_model(ids.cast(kind) if kind else ids, wanted)

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from twoheads.kernels.inference.grouped_rows import (
+    cluster_count,
+    group_means,
+    kish_count,
+    mean_variances,
+    one_group,
+    rows_of,
+)
+from twoheads.kernels.inference.intervals import (
+    clopper_pearson_interval,
+    design_effect,
+    difference_interval,
+    effective_counts,
+    jeffreys_interval,
+    t_interval,
+)
+from twoheads.kernels.inference.prediction_powered import powered_means, powered_ratios
+
+
+def sample(n=40, more=200, seed=0, link=0.8):
+    """Outcomes and beliefs that resemble them; beliefs alone of more rows."""
+    rng = np.random.default_rng(seed)
+    belief = rng.random(n + more)
+    outcome = (rng.random(n + more) < link * belief + 0.1) * 1.0
+    return outcome[:n], belief[:n], belief[n:]
+
+
+def powered(outcome, belief, elsewhere, **options):
+    return powered_means(outcome, belief, one_group(len(outcome)), elsewhere, one_group(len(elsewhere)), **options)
+
+
+def test_by_hand():
+    # y = 0, 1, 1, 1 and f = 0, 1/2, 1, 1: sample moments 1/4, 5/24, 11/48; f elsewhere 0 once and 1 seven times: 1/8
+    outcome, belief = np.array([0, 1, 1, 1.0]), np.array([0, 0.5, 1, 1.0])
+    found = powered(outcome, belief, np.array([0, 1, 1, 1, 1, 1, 1, 1.0]))
+    tuning = (5 / 24) / (11 / 48 + 4 / 8 / 8)
+    left = (1 / 4 - 2 * tuning * 5 / 24 + tuning**2 * 11 / 48) / 4 * 3 / 2 + tuning**2 / 8 / 8  # 3/2: lambda is learnt
+    assert found.tuning == pytest.approx(tuning)
+    assert found.value == pytest.approx(0.75 + tuning * (7 / 8 - 5 / 8))
+    assert found.variance == pytest.approx(left)
+
+
+def test_lambda_is_that_of_the_paper_with_as_much_spread_in_both_parts():
+    rng = np.random.default_rng(0)
+    belief = rng.random(50)
+    outcome = (rng.random(50) < belief) * 1.0
+    found = powered(outcome, belief, np.tile(belief, 4))
+    covariance = np.cov(outcome, belief)
+    spread = np.var(np.tile(belief, 4), ddof=1)
+    assert found.tuning == pytest.approx(covariance[0, 1] / (covariance[1, 1] + 50 / 200 * spread))
+
+
+def test_without_use_it_is_the_classical_mean_and_interval():
+    outcome, _, _ = sample()
+    found = powered(outcome, np.full(40, 0.5), np.full(200, 0.5))
+    assert found.tuning == 0
+    assert found.value == pytest.approx(outcome.mean())
+    assert found.variance == pytest.approx(outcome.var(ddof=1) / 40)
+    expected = stats.t.interval(0.9, 39, outcome.mean(), stats.sem(outcome))
+    assert np.ravel(t_interval(found, 0.9)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("link", [-0.8, 0.0, 0.8])
+def test_never_wider_than_the_labelled_rows_alone(seed, link):
+    rng = np.random.default_rng(seed)
+    outcome, belief, elsewhere = sample(15, 30, seed, abs(link))
+    belief = belief if link > 0 else rng.random(15)
+    found = powered(outcome, belief, elsewhere)
+    assert found.variance <= outcome.var(ddof=1) / 15 + 1e-15
+    assert 0 <= found.tuning <= 1
+
+
+def test_without_unlabelled_rows_beliefs_change_nothing():
+    outcome, belief, _ = sample()
+    found = powered(outcome, belief, np.zeros(0))
+    assert found.value == outcome.mean()
+    assert found.share == 1
+
+
+def test_the_order_of_rows_and_the_names_of_groups_change_nothing():
+    outcome, belief, elsewhere = sample(60, 90)
+    rng = np.random.default_rng(1)
+    here, there = rng.integers(0, 3, 60), rng.integers(0, 3, 90)
+    cluster = rng.integers(0, 20, 60)
+    first = powered_means(outcome, belief, rows_of(here, 3, cluster=cluster), elsewhere, rows_of(there, 3), pooling=5.0)
+    order, name = rng.permutation(60), np.array([2, 0, 1])
+    again = powered_means(
+        outcome[order],
+        belief[order],
+        rows_of(name[here[order]], 3, cluster=100 - cluster[order]),
+        elsewhere,
+        rows_of(name[there], 3),
+        pooling=5.0,
+    )
+    for one, other in zip(first, again, strict=True):
+        assert other[name] == pytest.approx(one)
+
+
+def test_weight_two_is_a_row_twice_in_its_cluster():
+    outcome, belief, elsewhere = sample(20, 50)
+    weight, cluster = np.where(np.arange(20) < 5, 2.0, 1.0), np.arange(20)
+    there = one_group(50)
+    weighted = powered_means(outcome, belief, one_group(20, cluster=cluster, weight=weight), elsewhere, there)
+    twice = np.concatenate([np.arange(20), np.arange(5)])
+    repeated = powered_means(outcome[twice], belief[twice], one_group(25, cluster=cluster[twice]), elsewhere, there)
+    for one, other in zip(weighted, repeated, strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_groups_are_what_each_is_by_itself():
+    outcome, belief, elsewhere = sample(60, 120)
+    here, there = np.arange(60) % 3, np.arange(120) % 3
+    together = powered_means(outcome, belief, rows_of(here, 3), elsewhere, rows_of(there, 3))
+    for group in range(3):
+        each = powered(outcome[here == group], belief[here == group], elsewhere[there == group])
+        for one, other in zip(together, each, strict=True):
+            assert one[group] == pytest.approx(other[0])
+
+
+def test_an_empty_group_is_no_trouble():
+    outcome, belief, elsewhere = sample(10, 20)
+    zeros = np.zeros(10, dtype=int), np.zeros(20, dtype=int)
+    found = powered_means(outcome, belief, rows_of(zeros[0], 2), elsewhere, rows_of(zeros[1], 2), pooling=3.0)
+    assert found.value[1] == 0
+    assert found.tuning[1] == 0
+
+
+def test_clustered_variance_is_that_of_the_clusters_means():
+    rng = np.random.default_rng(2)
+    cluster = np.repeat(np.arange(12), 4)
+    values = rng.normal(size=48) + rng.normal(size=12)[cluster]
+    means = values.reshape(12, 4).mean(axis=1)
+    assert mean_variances(values, one_group(48, cluster=cluster)) == pytest.approx(means.var(ddof=1) / 12)
+    assert cluster_count(one_group(48, cluster=cluster)) == pytest.approx(12)
+
+
+def test_weighted_means_and_kish_count_by_hand():
+    rows = rows_of(np.array([0, 0, 1]), 2, weight=np.array([1.0, 3.0, 5.0]))
+    assert group_means(np.array([0.0, 1.0, 0.5]), rows) == pytest.approx([0.75, 0.5])
+    assert kish_count(rows) == pytest.approx([16 / 10, 1.0])
+
+
+def test_covers_whatever_the_beliefs_are():
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(460) < 0.7
+        belief = np.where(truth, 0.4, 0.1) + 0.2 * rng.random(460)  # far too low, yet telling
+        found = powered(truth[:60] * 1.0, belief[:60], belief[60:])
+        low, high = jeffreys_interval(*effective_counts(truth[:60] * 1.0, one_group(60), found), 0.9)
+        held.append(low[0] <= 0.7 <= high[0])
+    assert 0.85 <= np.mean(held) <= 0.95
+
+
+def test_jeffreys_and_clopper_pearson_are_those_of_scipy():
+    low, high = jeffreys_interval(np.array([3.0, 0.0, 8.0, 0.0]), np.array([8.0, 8.0, 8.0, 0.0]), 0.9)
+    assert (low[0], high[0]) == pytest.approx(stats.beta.interval(0.9, 3.5, 5.5))
+    assert (low[1], high[2], low[3], high[3]) == (0, 1, 0, 1)
+    for right in (0, 3, 8):
+        exact = stats.binomtest(right, 8).proportion_ci(0.9, "exact")
+        ends = clopper_pearson_interval(np.array([float(right)]), np.array([8.0]), 0.9)
+        assert np.ravel(ends) == pytest.approx([exact.low, exact.high])
+
+
+def test_design_effect_is_one_without_clusters_and_their_size_where_they_agree():
+    outcome = np.array([0, 1, 1, 0, 1, 1.0])
+    assert design_effect(outcome, one_group(6)) == pytest.approx(1.0)
+    cluster = np.repeat(np.arange(6), 4)
+    assert design_effect(outcome[cluster], one_group(24, cluster=cluster)) == pytest.approx(4.0)
+    assert design_effect(np.ones(24), one_group(24, cluster=cluster)) == pytest.approx(4.0)
+
+
+def test_effective_counts_of_labelled_rows_alone_are_the_counts():
+    outcome = np.array([0, 1, 1, 0, 1, 1.0])
+    means = powered(outcome, np.zeros(6), np.zeros(9))
+    right, count = effective_counts(outcome, one_group(6), means)
+    assert (right[0], count[0]) == pytest.approx((4, 6))
+
+
+def test_difference_interval_by_hand():
+    # Bonett & Price with 10 items, 3 to 1: d' = 2/12, c' = 6/12, half = t sqrt((1/2 - 1/36) / 12)
+    difference = np.array([1, 1, 1, -1, 0, 0, 0, 0, 0, 0.0])
+    means = powered(difference, np.zeros(10), np.zeros(5))
+    half = stats.t.ppf(0.95, 9) * np.sqrt((1 / 2 - 1 / 36) / 12)
+    ends = difference_interval(difference, one_group(10), means, 0.9)
+    assert np.ravel(ends) == pytest.approx([1 / 6 - half, 1 / 6 + half])
+
+
+def test_difference_interval_holds_with_few_items_that_differ():
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        difference = rng.choice([-1.0, 0.0, 1.0], 100, p=[0.03, 0.9, 0.07])
+        means = powered(difference, np.zeros(100), np.zeros(5))
+        low, high = difference_interval(difference, one_group(100), means, 0.9)
+        held.append(low[0] <= 0.04 <= high[0])
+    assert 0.86 <= np.mean(held) <= 0.97
+
+
+def test_ratio_without_use_is_the_share_of_labelled_rows():
+    top, bottom = np.array([1, 0, 1, 0, 0.0]), np.array([1, 1, 1, 0, 0.0])
+    none = np.zeros(5), np.zeros(3)
+    found = powered_ratios((top, *none), (bottom, *none), one_group(5), one_group(3))
+    assert found.value == pytest.approx(2 / 3)
+    assert found.answers == pytest.approx(3)
+    linear = (top - 2 / 3 * bottom) / 0.6
+    assert found.variance == pytest.approx(linear.var(ddof=1) / 5)
+
+
+def test_ratio_with_beliefs_is_nearer_to_the_truth():
+    errors = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(1060) < 0.4
+        answer = np.where(rng.random(1060) < 0.8, truth, ~truth)
+        belief = np.clip(np.where(truth, 0.85, 0.1) + rng.normal(0, 0.05, 1060), 0, 1)
+        labelled, rest = slice(0, 60), slice(60, None)
+        top = (truth & answer)[labelled] * 1.0, (belief * answer)[labelled], (belief * answer)[rest]
+        bottom = truth[labelled] * 1.0, belief[labelled], belief[rest]
+        found = powered_ratios(top, bottom, one_group(60), one_group(1000))
+        errors.append([found.value[0] - 0.8, top[0].sum() / bottom[0].sum() - 0.8])
+    assert np.square(errors).mean(axis=0)[0] < 0.5 * np.square(errors).mean(axis=0)[1]
