@@ -120,4 +120,4 @@ def test_a_team_that_foretells_nothing_says_so(made, capsys):
     write_table(made / "one.csv", 200)
     assert run(["fit", str(made / "one.csv"), "--method", "LR", "-o", str(made / "lr.json")]) == 0
     assert run(["ask", str(made / "lr.json"), str(made / "today.csv"), "--budget", "1"]) == 2
-    assert "does not tell what people will answer" in capsys.readouterr().err.replace("\n", " ")
+    assert "does not predict what people will answer" in capsys.readouterr().err.replace("\n", " ")

@@ -63,7 +63,7 @@ def test_fit_speaks_to_stderr_and_leaves_stdout_to_data(made, capsys):
     assert run(["fit", str(made / "labelled.csv"), "-o", str(made / "other.json")]) == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert "Learnt from 120 items with truth" in said.err
+    assert "Fitted on 120 items with truth" in said.err
     assert f"The team is saved in {made / 'other.json'}." in said.err.replace("\n", "")
 
 
@@ -218,7 +218,7 @@ def test_without_truth_nothing_is_dressed_as_measured(tmp_path, capsys):
     table, team = tmp_path / "t.csv", tmp_path / "team.json"
     write_table(table, truth="none")
     assert run(["fit", str(table), "-o", str(team)]) == 0
-    assert "without any truth" in capsys.readouterr().err
+    assert "items without truth" in capsys.readouterr().err
     assert run(["combine", str(team), str(table), "-o", str(tmp_path / "v.csv")]) == 0
     assert run(["evaluate", str(team), str(table), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -232,7 +232,7 @@ def test_show_tells_what_was_learnt(made, capsys):
     assert run(["show", str(made / "team.json")]) == 0
     said = capsys.readouterr().out
     assert said.startswith("recommended, fitted ")
-    assert "Learnt from 120 items with truth" in said
+    assert "Fitted on 120 items with truth" in said
     assert run(["show", str(made / "team.json"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["labelled"] == 120
@@ -261,7 +261,7 @@ def test_every_method_fits_combines_evaluates_and_shows(made, method, capsys):
 def test_truth_for_few_of_many_rows(tmp_path, capsys):
     write_table(tmp_path / "t.csv", n=500, truth=10)
     assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
-    assert "Learnt from 10 items with truth and 490 without" in capsys.readouterr().err
+    assert "Fitted on 10 items with truth and 490 without" in capsys.readouterr().err
     assert run(["evaluate", str(tmp_path / "team.json"), str(tmp_path / "t.csv")]) == 0
 
 
@@ -269,7 +269,7 @@ def test_truth_for_few_of_many_rows(tmp_path, capsys):
 def test_a_table_of_one_row_works_and_says_how_little_it_can_know(tmp_path, n, capsys):
     write_table(tmp_path / "t.csv", n=n)
     assert run(["fit", str(tmp_path / "t.csv"), "-o", str(tmp_path / "team.json")]) == 0
-    assert f"Learnt from {n} item" in capsys.readouterr().err
+    assert f"Fitted on {n} item" in capsys.readouterr().err
     assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "v.csv")]) == 0
     code = run(["evaluate", str(tmp_path / "team.json"), str(tmp_path / "t.csv")])
     said = capsys.readouterr()

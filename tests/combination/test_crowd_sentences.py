@@ -1,4 +1,4 @@
-"""What a team says of many people, of how they answer and of several models: sentences spelled by hand."""
+"""Descriptions of many people, their answers and several models: sentences spelled by hand."""
 
 from __future__ import annotations
 
@@ -34,67 +34,66 @@ PEOPLE = {
         (
             {"people": PEOPLE},
             [
-                "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
-                "The most reliable is ann (88 %, 82 % to 93 %, from 56 judged answers), the least bob (49 %, "
-                "47 % to 51 %, from 1,039 judged answers).",
+                "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
+                "The most reliable is ann (88 % [82, 93], 56 evaluated answers), the least bob (49 % [47, 51], "
+                "1,039 evaluated answers).",
             ],
         ),
         (
             {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
             [
-                "The 145 people differ: nine in ten are believed to be right on 63 % to 90 % of their answers.",
-                "The most reliable of the 7 with enough answers is ann (88 %, 82 % to 93 %, from 56 judged answers), "
-                "the least bob (49 %, 47 % to 85 %, from 1,039 judged answers); their answers do not tell the two "
-                "apart yet.",
+                "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
+                "The most reliable of the 7 with enough answers is ann (88 % [82, 93], 56 evaluated answers), "
+                "the least bob (49 % [47, 85], 1,039 evaluated answers); their intervals overlap.",
             ],
         ),
         (
             {"people": {"n": 2, "accuracy": [0.5, 0.9], "with_enough_answers": 1}},
             [
-                "The 2 people differ: nine in ten are believed to be right on 50 % to 90 % of their answers.",
-                "Nobody can be singled out: that takes two people with 10 answers each.",
+                "The 2 people differ: nine in ten are estimated to have an accuracy between 50 % and 90 %.",
+                "No ranking: it needs two people with 10 evaluated answers each.",
             ],
         ),
         (  # 5 / (1 + 4 * 0.375) = 2
             {"several_answers": {"correlation": 0.375}},
-            ["Several answers on one item resemble each other beyond the truth (r = 0.38): five count for 2.0."],
+            ["Answers on the same item are correlated (r = 0.38): five count as 2.0 independent ones."],
         ),
         (
             {"several_answers": {"correlation": 0.3}, "labelled": 0},
             [
-                "Several answers on one item resemble each other beyond the truth (r = 0.30, as in crowds in general): "
-                "five count for 2.3."
+                "Answers on the same item are correlated (r = 0.30, the prior's value): five count as 2.3 independent "
+                "ones."
             ],
         ),
         (
             {"confidence": {"right": [0.61, None, 0.8, 0.95]}},
-            ["Answers in the highest of 4 levels of confidence are right on 95 %, in the lowest on 61 %."],
+            ["95 % of answers at the highest of 4 levels of confidence are correct, and 61 % at the lowest."],
         ),
         ({"confidence": {"right": [0.6, None]}}, []),
         (
             {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
             [
-                "“Unsure” was said 1,369 times on items that could be judged, about as often "
-                "whatever is true: it hardly tells."
+                "“Unsure” was answered 1,369 times on evaluated items, about equally often for all true classes: it "
+                "carries little information."
             ],
         ),
         (
             {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}}},
             [
-                "“Unsure” was said 69 times on items that could be judged: 2.1 times "
-                "as readily where 'dog' is true as where 'cat' is."
+                "“Unsure” was answered 69 times on evaluated items, 2.1 times as often where 'dog' is true as where "
+                "'cat' is."
             ],
         ),
         (
             {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
             [
-                "“Unsure” was said 1 time on items that could be judged, about as often whatever is true: it hardly "
-                "tells."
+                "“Unsure” was answered 1 time on evaluated items, about equally often for all true classes: it carries "
+                "little information."
             ],
         ),
         (
             {"models": {"vgg": 0.77, "alex": 0.23}},
-            ["What the 2 models say is averaged with these weights: vgg 0.77, alex 0.23."],
+            ["The 2 models are averaged with these weights: vgg 0.77, alex 0.23."],
         ),
     ],
 )
@@ -139,7 +138,7 @@ def test_without_a_model_nothing_is_said_of_one():
     team = th.recommended().fit(Observations(np.array(["a", "b"]), (), answers, ("x", "y", "z"), np.arange(100)))
     said = team.describe()
     assert "model" not in said
-    assert said.endswith("times what it would alone.")
+    assert said.endswith("times the weight it would have alone.")
     again = team.facts()
     assert again["model"]["names"] == []
     assert team_sentences(again) == said.split("\n")
@@ -152,6 +151,6 @@ def test_a_temperature_that_em_found_has_no_interval():
     team = th.recommended().fit(seen, known)
     found = team.facts()
     if found["model"]["temperature"][1] is None:
-        assert "which people's answers have told too" in team.describe()
+        assert "estimated partly from people's answers" in team.describe()
     else:
         assert found["model"]["temperature"][1] < found["model"]["temperature"][2]

@@ -174,7 +174,7 @@ def test_semi_supervised_lies_between_the_labelled_fit_and_em(seed):
         assert more_rest > rest
 
 
-@pytest.mark.filterwarnings("ignore:EM has not settled")
+@pytest.mark.filterwarnings("ignore:EM has not converged")
 @pytest.mark.parametrize("calibrator", CALIBRATORS.values(), ids=CALIBRATORS)
 @pytest.mark.parametrize(
     "confusion", [CONFUSIONS["Dirichlet mode"], CONFUSIONS["one coin likelihood"]], ids=["Dirichlet", "coin"]
@@ -264,6 +264,6 @@ def test_large_blocks_may_be_gone_through_in_pieces(monkeypatch):
 
 def test_too_few_iterations_are_told():
     problem = simulate(200, 3, 3)
-    with pytest.warns(ConvergenceWarning, match="EM has not settled after 2 iterations; give it more with max_iter."):
+    with pytest.warns(ConvergenceWarning, match="EM has not converged after 2 iterations; increase max_iter."):
         combiner = ProbabilityLabelCombiner(max_iter=2).fit(problem.X)
     assert len(combiner.objective_) == 2

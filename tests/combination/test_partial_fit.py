@@ -223,12 +223,14 @@ def test_mistakes_are_told():
     with pytest.raises(InvalidParameter, match=r"^others must be teams of the same kind and parameters"):
         team.merge(th.ProbabilityLabelCombiner().fit(seen, truth))
     four = simulate(50, 4, seed=1)
-    with pytest.raises(InvalidObservations, match=r"^others must have the classes seen before, 0, 1, 2; they are 0"):
+    with pytest.raises(
+        InvalidObservations, match=r"^others must have the classes of the earlier fit, 0, 1, 2; they are 0"
+    ):
         team.merge(th.recommended().fit(np.column_stack([four.human, four.model]), four.truth))
     with pytest.raises(InvalidObservations):
         team.partial_fit(np.column_stack([four.human, four.model]), four.truth)
     rows = np.column_stack([four.human, four.model])
-    with pytest.raises(InvalidParameter, match=r"^ReleasedEM cannot learn on from more items"):
+    with pytest.raises(InvalidParameter, match=r"^ReleasedEM cannot continue a fit with more items"):
         th.paper_2021("P+L-EM").fit(rows).partial_fit(rows)
 
 

@@ -45,7 +45,7 @@ def test_from_two_to_a_hundred_classes(k, n, rest):
     assert (team.n_labelled_, team.n_unlabelled_) == (n, len(problem) - n)
     assert team.labels_per_class_.sum() == n
     check(team.predict_proba(simulate(100, k, seed=9, extreme=0.3, unasked=0.1).X))
-    assert team.describe().startswith("Learnt from ")
+    assert team.describe().startswith("Fitted on ")
     check(team.set_params(guard=True).predict_proba(problem.X))
 
 
@@ -261,7 +261,7 @@ def test_strings_frames_and_observations_give_the_same():
     np.testing.assert_allclose(team.predict_proba(frame), expected, atol=1e-12)
     assert set(team.predict(frame)) <= set(names)
     rarest = names[np.bincount(problem.truth).argmin()]
-    assert f"the rarest true class is {str(rarest)!r}" in team.describe()
+    assert f"the rarest class is {str(rarest)!r}" in team.describe()
     answers = pd.DataFrame({"item": np.arange(60), "annotator": "x", "answer": names[problem.human]})
     seen = Observations.from_answers(answers, frame.drop(columns="human").assign(item=np.arange(60)))
     np.testing.assert_allclose(recommended().fit(seen, names[problem.truth]).predict_proba(seen), expected, atol=1e-12)

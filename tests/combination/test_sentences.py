@@ -1,4 +1,4 @@
-"""What a team says of itself: sentences spelled by hand, and the numbers behind them."""
+"""Descriptions of teams: sentences spelled by hand, and the numbers behind them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ FACTS = {
 
 def test_many_labels():
     assert team_sentences(FACTS) == [
-        "Learnt from 300 items with truth and 1,200 without; the rarest true class is 'dog', with 120.",
-        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
-        "The model is over-confident: its temperature is 1.73 (1.60 to 1.88).",
-        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: the two err on "
-        "the same items, so that agreement proves less than it seems.",
-        "On these 300 items, each judged without itself, the combination errs on 2.0 %, people on 8.0 % and the model "
-        "on 12.0 %; the chance that it errs less than the better of the two is more than 99 %.",
-        "Correcting for dependence helps: log loss 0.081 with it, 0.099 without.",
+        "Fitted on 300 items with truth and 1,200 without; the rarest class is 'dog' (n = 120).",
+        "People are correct on 92 % of items (95 % interval [88, 94]).",
+        "The model is over-confident: temperature 1.73 [1.60, 1.88].",
+        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
+        "have weight 0.45; the two err on the same items, so their agreement is weaker evidence than if they were "
+        "independent.",
+        "On these 300 items, each held out, the combination errs on 2.0 %, people on 8.0 % and the model on 12.0 %; "
+        "the probability that it errs less than the better of the two is above 99 %.",
+        "The correction for dependence lowers the log loss significantly: 0.081 with it, 0.099 without.",
     ]
 
 
@@ -70,13 +71,13 @@ def test_few_labels():
         "record": record | {"chance_best": 0.746},
     }
     assert team_sentences(few) == [
-        "Learnt from 12 items with truth; no label shows 'dog'.",
-        "People are right on 92 % of items (95 % interval: 88 % to 94 %).",
-        "The model is about as sure as it should be: its temperature is 1.70 (0.60 to 4.80).",
-        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: much as in "
-        "teams in general; the labels hardly tell yet.",
-        "On these 12 items, each judged without itself, the combination errs on 8.3 %, people on 16.7 % and the model "
-        "on 25.0 %; the chance that it errs less than the better of the two is 75 %.",
+        "Fitted on 12 items with truth; there are no labels for 'dog'.",
+        "People are correct on 92 % of items (95 % interval [88, 94]).",
+        "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
+        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
+        "have weight 0.45; these are close to the prior: there are too few labels to say more.",
+        "On these 12 items, each held out, the combination errs on 8.3 %, people on 16.7 % and the model on 25.0 %; "
+        "the probability that it errs less than the better of the two is 75 %.",
     ]
 
 
@@ -87,62 +88,65 @@ def test_no_labels():
         "model": {"calibrator": "TemperatureScaling"},
     }
     assert team_sentences(none) == [
-        "Learnt from 1,200 items without any truth: what follows is estimated, not measured.",
-        "If the assumptions hold, people are right on about 92 % of items.",
-        "A person's answer counts 0.78 times what it would alone, and the model's log-odds 0.45 times: as in teams in "
-        "general; without truth this cannot be measured.",
+        "Fitted on 1,200 items without truth: all that follows is estimated, not measured.",
+        "Under the method's assumptions, people are correct on about 92 % of items.",
+        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
+        "have weight 0.45; these are close to the prior: dependence cannot be estimated without truth.",
     ]
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no label, 'a' among them."),
-        ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: its temperature is 0.50 (0.40 to 0.80)."),
+        ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no labels, among them 'a'."),
+        ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: temperature 0.50 [0.40, 0.80]."),
         (
             {"dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5}},
-            "an answer keeps its worth beside the model's, and what the model adds is corrected.",
+            "answers keep their weight, and the model's contribution is corrected.",
         ),
         (
             {
                 "dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5},
                 "record": FACTS["record"] | {"log_loss": 0.098},
             },
-            "there is little sign that the two err on the same items.",
+            "there is little evidence that the two err on the same items.",
         ),
         (
             {"guard": {"partner": "model", "times_as_sure": 1.8}},
-            "The guard sides with the model's class, the better of the two on these items: another class must be 1.80 "
+            "The guard favours the model's class, the better of the two on these items: another class must be 1.80 "
             "times as probable to overrule it.",
         ),
         (
             {"guard": {"partner": None, "times_as_sure": 1.0}},
-            "The guard does nothing yet: no labels tell which of the two is the better one.",
+            "The guard has no effect: the labels do not show which of the two is better.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "0.45 times: as in teams in general, which these labels speak against. On these 300 items",
+            "have weight 0.45; these are close to the prior, which the labels contradict. On these 300 items",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "Correcting for dependence does harm: log loss 0.200 with it, 0.099 without. A team without it (method "
-            "P+L) may do better here.",
+            "The correction for dependence raises the log loss significantly: 0.200 with it, 0.099 without. A team "
+            "without it (method P+L) may do better here.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.098}},
-            "Correcting for dependence makes no clear difference yet: log loss 0.098 with it, 0.099 without.",
+            "The correction for dependence makes no significant difference: log loss 0.098 with it, 0.099 without.",
         ),
-        ({"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}}, "On 20,000 of these items, each judged"),
-        ({"record": FACTS["record"] | {"chance_best": 0.004}}, "the better of the two is less than 1 %."),
+        (
+            {"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}},
+            "On 20,000 of these items, each held out, the combination",
+        ),
+        ({"record": FACTS["record"] | {"chance_best": 0.004}}, "the better of the two is below 1 %."),
         (
             {"record": FACTS["record"] | {"answered": 0.0}},
-            "the combination errs on 2.0 %, the model on 12.0 %; the chance that it errs less than the model is",
+            "the combination errs on 2.0 %, the model on 12.0 %; the probability that it errs less than the model is",
         ),
         (
             {"record": FACTS["record"] | {"modelled": 0.0}},
-            "the combination errs on 2.0 %, people on 8.0 %; the chance that it errs less than people is",
+            "the combination errs on 2.0 %, people on 8.0 %; the probability that it errs less than people is",
         ),
-        ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, each judged without itself"),
+        ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, held out, the combination"),
     ],
 )
 def test_other_cases(change, sentence):
@@ -176,7 +180,7 @@ def test_facts_without_truth_hold_no_interval():
     assert all(row[1:] == [None, None] for row in found["human"]["accuracy_per_class"].values())
     assert "temperature" not in found["model"]
     assert "record" not in found
-    assert "Learnt from 50 items without any truth" in team.describe()
+    assert "Fitted on 50 items without truth" in team.describe()
 
 
 def test_plain_teams_describe_themselves_too():
@@ -188,8 +192,8 @@ def test_plain_teams_describe_themselves_too():
 def test_people_who_never_answered_are_not_described():
     X = np.array([[-1, 0.7, 0.3], [-1, 0.2, 0.8], [-1, 0.6, 0.4]])
     said = recommended().fit(X, [0, 1, 0]).describe()
-    assert "Nobody has answered an item whose truth is known" in said
-    assert "People are right" not in said
+    assert "No item with known truth has an answer" in said
+    assert "People are correct" not in said
 
 
 def test_of_several_people_it_is_the_answers_that_are_right():
@@ -205,7 +209,7 @@ def test_the_guard_sides_with_the_partner_that_did_better():
         "partner": "human" if team.holdout_.human_only > team.holdout_.model_only else "model",
         "times_as_sure": pytest.approx(np.exp(team.holdout_.guard().log_threshold)),
     }
-    assert "The guard sides with" in team.describe()
+    assert "The guard favours" in team.describe()
     assert "guard" not in recommended().fit(problem.X, problem.truth).facts()
 
 
@@ -215,8 +219,8 @@ def test_two_labels_say_how_often_each_is_right():
     assert team.facts()["human"]["answers"] == 10
     assert team.facts()["model"]["accuracy"] == pytest.approx([11 / 14, *beta.interval(0.95, 11, 3)])
     assert team.describe().split("\n")[1:] == [
-        "People are right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
-        "The model is right on 79 % of 10 labels with truth (95 % interval: 55 % to 95 %).",
+        "People are correct on 79 % of 10 labels with truth (95 % interval [55, 95]).",
+        "The model is correct on 79 % of 10 labels with truth (95 % interval [55, 95]).",
     ]
 
 
@@ -229,12 +233,12 @@ def test_a_regression_says_what_model_and_answers_count():
     assert team.describe().split("\n") == [
         "LR: a logistic regression of the truth on the model's log-odds and people's answers, with 10 weights for 2 "
         "classes.",
-        "On average the model's log-odds count 0.50 times, and an answer adds 1.50 to the log-odds of its class.",
+        "On average the model's log-odds have weight 0.50, and an answer adds 1.50 to the log-odds of its class.",
     ]
 
 
 def test_a_regression_names_the_classes_it_never_predicts():
     X = [[0, 0.6, 0.2, 0.2], [1, 0.3, 0.6, 0.1]]
     said = LogisticCombiner(features="probability").fit(X, [0, 1]).describe().split("\n")
-    assert said[-1] == "No label showed '2': it is never predicted."
+    assert said[-1] == "Never predicted, because there are no labels: '2'."
     assert "a model's probability of 1 adds" in said[1]

@@ -262,7 +262,7 @@ def test_one_item_is_enough_even_of_certain_models(combiner, n_classes):
 
 @every_calibrator
 @every_confusion
-@pytest.mark.filterwarnings("ignore:EM has not settled")
+@pytest.mark.filterwarnings("ignore:EM has not converged")
 @settings(max_examples=4)
 @given(problem=problems(n_items=st.integers(1, 30)), share=st.sampled_from([0.0, 0.4]))
 def test_learning_without_truth_gives_probabilities(confusion, calibrator, problem, share):

@@ -367,7 +367,7 @@ def test_learning_on_and_merging_name_the_same_classes(case, one, other):
         if parts[0].classes_.dtype.kind == parts[1].classes_.dtype.kind:
             compared(parts[0].merge(parts[1]), more[other][0], case.names, merged)
         else:
-            with pytest.raises(InvalidObservations, match="must have the classes seen before"):
+            with pytest.raises(InvalidObservations, match="must have the classes of the earlier fit"):
                 parts[0].merge(parts[1])
 
 

@@ -1,4 +1,4 @@
-"""What a model's probabilities mean: one calibrator per file."""
+"""Calibrators of a model's probabilities, one per file."""
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.dirichlet import DirichletCalibration

@@ -75,7 +75,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Numbers, to be summed over items, from which `em_step` improves the parameters.
 
         log_proba       (n_classes, n_items)
-        calibrated      (n_classes, n_items), what `calibrate` makes of it
+        calibrated      (n_classes, n_items), the result of `calibrate`
         responsibility  (n_classes, n_items), times the items' weights
         """
         return ()
@@ -85,10 +85,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def step_back(self, earlier: Calibrator) -> bool:
-        """Go half the way back to an earlier estimate after too long a step; False where that changes nothing."""
+        """Go half the way back to an earlier estimate after too long a step; False if that changes nothing."""
         return False
 
-    # What the correction for dependence asks of a calibrator. It has a temperature of its own, tau.
+    # Used by the correction for dependence, which has its own temperature, tau.
 
     def dependence_input(self, log_proba: Floats) -> Floats:
         """The model's log-probabilities before tau is applied: calibrated, unless tau is the calibration itself."""
@@ -107,21 +107,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return LOG_TEMPERATURE_MEAN, np.inf
 
     def hold(self, log_temperature: float) -> Self:
-        """Fix the temperature at a value estimated elsewhere, with no uncertainty; nothing where there is none."""
+        """Fix the temperature at a value estimated elsewhere, with no uncertainty; no effect without a temperature."""
         return self
 
     def slope(self) -> float:
-        """Factor on the model's log-odds, where the calibration is such a factor; else 1."""
+        """Factor on the model's log-odds, if the calibration is such a factor; else 1."""
         return 1.0
 
     def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None] | None:
-        """The temperature and its credible interval, where there are such; None for other calibrations."""
+        """The temperature and its credible interval; None for calibrators without a temperature."""
         return None
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from probabilities ``X`` (n_items, n_classes) and labels ``y``, or soft labels of the same shape.
 
-        A scanned table holds its labels itself.
+        A scanned table contains its labels.
         """
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         model = as_model(X, y=y, model_scale=self.model_scale)

@@ -19,7 +19,7 @@ from twoheads.storage.artifact import register
 
 @register
 class DirichletCalibration(Calibrator):
-    r"""Calibrated probabilities :math:`\mathrm{softmax}(W \log m + b)`, the posterior if m is Dirichlet in every class.
+    r"""Calibrated probabilities :math:`\mathrm{softmax}(W \log m + b)`, the posterior for Dirichlet m in every class.
 
     The fit minimises the log-loss, summed over items of total weight n, plus
 
@@ -28,7 +28,7 @@ class DirichletCalibration(Calibrator):
 
     The first bracket is the paper's regularisation of off-diagonal weights and intercepts (ODIR); the paper chooses
     :math:`\lambda` and :math:`\mu` by cross-validation. The second is a Normal prior around the identity, which fades
-    as labels come in: without it a few labels, whatever :math:`\lambda`, are fitted by heart.
+    as labels come in: without it, few labels are over-fitted for any :math:`\lambda`.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DirichletCalibration(Calibrator):
     intercept_ : ndarray of shape (n_classes,)
         b.
     total_weight_ : float
-        The items' weights, summed.
+        Sum of the items' weights.
 
     Notes
     -----

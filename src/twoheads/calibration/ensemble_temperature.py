@@ -25,7 +25,7 @@ class EnsembleTemperatureScaling(Calibrator):
 
     First T in [0.05, 5] minimises the squared error of the tempered probabilities alone; then, T held, the weights
     (not negative, sum 1) minimise that of the mixture. The first step is a search over one number, the second a convex
-    quadratic problem solved exactly. Where a simpler answer is as good it is kept: T = 1, weights (1, 0, 0).
+    quadratic problem solved exactly. Ties are resolved towards the simplest: T = 1, weights (1, 0, 0).
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from twoheads.storage.artifact import register
 
 @register
 class Identity(Calibrator):
-    """Calibrated probabilities are the given ones: the model is taken at its word.
+    """Calibrated probabilities are the model's own, unchanged.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Identity(Calibrator):
     Attributes
     ----------
     n_classes_ : int
-        How many classes there are; nothing else is learnt.
+        Number of classes; nothing else is fitted.
 
     Examples
     --------
@@ -35,10 +35,10 @@ class Identity(Calibrator):
         self.model_scale = model_scale
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Learn nothing."""
+        """Store the number of classes; there is nothing to fit."""
         self.n_classes_ = n_classes
         return self
 
     def calibrate(self, log_proba: Floats) -> Floats:
-        """Give back what came, (n_classes, n_items)."""
+        """The same log-probabilities, (n_classes, n_items)."""
         return log_proba

@@ -21,17 +21,17 @@ from twoheads.storage.artifact import register
 
 @register
 class IMaxBinning(Calibrator):
-    r"""Each class's probability is replaced by how often its bin was right; rows are then normalised.
+    r"""Each class's probability is replaced by the observed rate of its bin; rows are then normalised.
 
-    The one-vs-rest log-odds :math:`\lambda_k = \log m_k / (1 - m_k)` are cut into bins so that the bin tells as much as
-    it can about whether the class is true: edges and the bins' representatives are set in turn, each the best for the
-    other, with the model taken at its word, :math:`P(y = k \mid \lambda_k) = 1 / (1 + e^{-\lambda_k})`. A bin with
-    :math:`c` items, :math:`t` of them true, and the representative :math:`\phi` then stands for the probability
+    The one-vs-rest log-odds :math:`\lambda_k = \log m_k / (1 - m_k)` are cut into bins that maximise the mutual
+    information of the bin and whether the class is true. Edges and representatives of the bins are optimised in turn,
+    assuming a calibrated model, :math:`P(y = k \mid \lambda_k) = 1 / (1 + e^{-\lambda_k})`. A bin with :math:`c` items,
+    :math:`t` of them true, and the representative :math:`\phi` then has the probability
 
     .. math:: (t + 1 / (1 + e^{-\phi})) / (c + 1):
 
-    the observed rate, with one more item that behaves as the model said. So an empty bin means what the model said, and
-    no bin excludes or guarantees a class.
+    the observed rate with one pseudo-observation at the model's probability. So an empty bin keeps the model's
+    probability, and no bin has probability 0 or 1.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class IMaxBinning(Calibrator):
     edges_ : ndarray of shape (1 or n_classes, n_bins - 1)
         Log-odds at which one bin ends and the next begins; a value on an edge belongs to the bin above.
     bin_proba_ : ndarray of shape (1 or n_classes, n_bins)
-        The probability for which each bin stands.
+        The probability of each bin.
 
     References
     ----------
@@ -70,7 +70,7 @@ class IMaxBinning(Calibrator):
         self.model_scale = model_scale
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
-        """Find the bins from the model's log-odds, then count what is true in each."""
+        """Find the bins from the model's log-odds, then count the true labels in each."""
         self._check()
         values = np.concatenate(list(map_blocks(lambda block: log_odds(block.log_proba), blocks)), axis=1)
         weight = _weight(blocks)
@@ -88,8 +88,10 @@ class IMaxBinning(Calibrator):
         """Log of the bins' probabilities, normalised over classes, (n_classes, n_items)."""
         code = bin_of(log_odds(log_proba), self.edges_)
         log_bin_proba = np.log(self.bin_proba_)
-        given = log_bin_proba[0][code] if self.mode == "shared" else np.take_along_axis(log_bin_proba, code, axis=1)
-        return normalise_log(given)
+        calibrated = (
+            log_bin_proba[0][code] if self.mode == "shared" else np.take_along_axis(log_bin_proba, code, axis=1)
+        )
+        return normalise_log(calibrated)
 
     def _check(self) -> None:
         if not isinstance(self.n_bins, Integral) or self.n_bins < 2:

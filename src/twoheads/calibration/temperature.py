@@ -39,7 +39,7 @@ class TemperatureScaling(Calibrator):
     Parameters
     ----------
     log_temperature_mean, log_temperature_sd : float
-        The prior of log T. An sd of 0 holds T at ``exp(log_temperature_mean)`` whatever the data.
+        The prior of log T. An sd of 0 fixes T at ``exp(log_temperature_mean)``.
     estimate : {"mode", "mean", "likelihood"}
         The posterior's mode; the calibrated probabilities' posterior mean (T integrated out by quadrature); or the most
         likely T without a prior.
@@ -94,7 +94,7 @@ class TemperatureScaling(Calibrator):
         return self._fit(values, lambda tau: sum_blocks(lambda block: temperature_values(block, tau), blocks)[0])
 
     def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:
-        """Fit from `log_likelihood_at_nodes`; False to average over T, where all items are at hand to do it exactly."""
+        """Fit from `log_likelihood_at_nodes`; False to average over T if all items are available to do it exactly."""
         if self.estimate == "mean" and not sampled:
             return False
         if self._is_held():
@@ -138,7 +138,7 @@ class TemperatureScaling(Calibrator):
             return np.log(total, out=total)
 
     def unnormalised(self, log_proba: Floats) -> Floats:
-        """Log-probabilities over the temperature, where there is one."""
+        """Log-probabilities divided by the temperature, where there is a single one."""
         if len(self.nodes_) == 1:
             return np.asarray(log_proba * np.exp(-self.log_temperature_))
         return self.calibrate(log_proba)
@@ -169,7 +169,7 @@ class TemperatureScaling(Calibrator):
         return float(np.exp(-self.log_temperature_))
 
     def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None]:
-        """T and its credible interval; no interval where EM has found it, which gives no uncertainty."""
+        """T and its credible interval; no interval if EM estimated it, since EM gives no uncertainty."""
         if not self.log_temperature_sd_ > 0:
             return self.temperature_, None, None
         return self.temperature_, *self.temperature_interval(level)
@@ -188,7 +188,7 @@ class TemperatureScaling(Calibrator):
 
     @property
     def has_em_step(self) -> bool:  # type: ignore[override]
-        """Whether one Newton step per iteration of EM will do: not where the temperature is integrated out."""
+        """Whether one Newton step per iteration of EM is enough: not if the temperature is integrated out."""
         return self.estimate != "mean"
 
     def em_sums(self, log_proba: Floats, calibrated: Floats, responsibility: Floats) -> tuple[float, ...]:

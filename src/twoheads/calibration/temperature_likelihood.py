@@ -34,11 +34,11 @@ def log_likelihood_at_nodes(
 ) -> Floats:
     """Log-likelihood of the blocks' targets at fixed temperatures, up to a constant; a sum over items.
 
-    On a large table it is that of a sample, corrected around the mode for all items, which Newton's method finds in two
-    passes, to have the slope and the curvature of all items there: a fifth of the cost.
+    For a large table it is computed on a sample and then corrected to have the slope and the curvature of all items at
+    their mode, which Newton's method finds in two passes: a fifth of the cost.
 
     n_items  of all blocks together
-    prior    mean and standard deviation (possibly infinite) of log T, for where the mode is
+    prior    mean and standard deviation (possibly infinite) of log T, used to locate the mode
     """
     size = max(_FEWEST, _SAMPLE // n_classes)
     if n_items <= 2 * size:
@@ -52,7 +52,7 @@ def _newton(blocks: Sequence[Block], guess: BSpline, prior: tuple[float, float])
     """Newton's method on the log posterior of log T, from the mode of a guess of its log-likelihood.
 
     The guess also gives the change of the curvature along a step, so that the first one is almost always enough
-    (Chebyshev's method). Returns where the last pass was made, a negligible step from the mode, and the
+    (Chebyshev's method). Returns log T of the last pass, a negligible step from the mode, and the
     log-likelihood's slope and curvature there.
     """
     low, high = LOG_TEMPERATURE_BOUNDS

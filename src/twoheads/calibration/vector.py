@@ -19,14 +19,14 @@ from twoheads.storage.artifact import register
 
 @register
 class VectorScaling(Calibrator):
-    r"""Calibrated probabilities proportional to :math:`m_k^{w_k} e^{b_k}`, most likely under a prior around the model.
+    r"""Calibrated probabilities proportional to :math:`m_k^{w_k} e^{b_k}`, with a prior around the identity.
 
     The fit minimises the log-loss, summed over items, plus
 
     .. math:: \frac{\rho}{2} \sum_k \left[ (w_k - 1)^2 + b_k^2 \right]:
 
     Normal priors around the identity of variance :math:`1/\rho`, which fade as labels come in. With :math:`\rho = 0` it
-    is the published method, which has no finite answer where the labels can be separated, as few labels always can.
+    is the published method, which has no finite solution if the labels are separable, as few labels always are.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         return {"classes": [label_text(name) for name in self.classes_], "annotators": list(self.annotators_)}
 
     def describe(self) -> str:
-        """The fitted quantities in plain words, one sentence a line."""
+        """The fitted quantities as text, one sentence per line."""
         check_is_fitted(self)
         return f"{type(self).__name__} of {len(self.classes_)} classes."
 

@@ -46,9 +46,9 @@ class LabelLabelCombiner(Combiner):
     confusion_ : Confusion
         The people's matrices, P(answer | truth).
     model_counts_ : ndarray of shape (n_classes, n_classes)
-        How often the model said l when the truth was j, at ``[l, j]``.
+        Number of items with the model's label l and the truth j, at ``[l, j]``.
     true_given_model_ : ndarray of shape (n_classes, n_classes)
-        ``true_given_model_[j, l]`` is P(truth j | the model says l); columns sum to 1.
+        ``true_given_model_[j, l]`` is P(truth j | the model's label l); columns sum to 1.
 
     References
     ----------
@@ -66,7 +66,7 @@ class LabelLabelCombiner(Combiner):
         self.model_scale = model_scale
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the items whose truth is known; a scanned table holds it itself."""
+        """Learn from the items whose truth is known; a scanned table contains it."""
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         self._adopt_schema(Schema.of(observations))
@@ -88,7 +88,7 @@ class LabelLabelCombiner(Combiner):
         return label_label_facts(self.classes_, self.annotators_, human_counts, self.model_counts_)
 
     def describe(self) -> str:
-        """The fitted quantities in plain words, one sentence a line."""
+        """The fitted quantities as text, one sentence per line."""
         return "\n".join(label_label_sentences(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:
@@ -101,9 +101,9 @@ class LabelLabelCombiner(Combiner):
     def given_model(self, block: Block) -> Floats:
         """P(truth | the model's label), (n_classes, n_items); uniform where the model has no label."""
         label = model_label(block)
-        given = self.true_given_model_[:, label]
-        given[:, label == MISSING] = 1.0 / len(given)
-        return given
+        true_given_label = self.true_given_model_[:, label]
+        true_given_label[:, label == MISSING] = 1.0 / len(true_given_label)
+        return true_given_label
 
 
 def model_label(block: Block) -> Codes:

@@ -44,7 +44,7 @@ class LogisticCombiner(Combiner):
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_classes, n_classes + n_columns), (n_classes,)
-        The weights; an intercept of -inf for a class that no label showed.
+        The weights; an intercept of -inf for a class without labels.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class LogisticCombiner(Combiner):
         self.model_scale = model_scale
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the items whose truth is known; a scanned table holds it itself."""
+        """Learn from the items whose truth is known; a scanned table contains it."""
         if self.features not in ("log", "probability"):
             raise InvalidParameter(f"features must be 'log' or 'probability'; it is {self.features!r}.")
         X, y, sample_weight = read_labelled(X, y, sample_weight)
@@ -79,7 +79,7 @@ class LogisticCombiner(Combiner):
         small = len(shown) * features.shape[1] <= 2000
         exact = {"solver": "newton-cholesky", "max_iter": 200, "tol": 1e-6}
         regression = LogisticRegression(C=self.C, **(exact if small else {"solver": "lbfgs", "max_iter": 300}))
-        with warnings.catch_warnings():  # a class per item or so is no mistake here
+        with warnings.catch_warnings():  # almost as many classes as items is fine here
             warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
             regression.fit(features, truth, sample_weight=weight)
         if len(shown) == 2:
@@ -94,7 +94,7 @@ class LogisticCombiner(Combiner):
         return logistic_facts(self.classes_, self.annotators_, self.coef_, self.intercept_, self.features)
 
     def describe(self) -> str:
-        """The fitted quantities in plain words, one sentence a line."""
+        """The fitted quantities as text, one sentence per line."""
         return "\n".join(logistic_sentences(self.facts()))
 
     def log_joint(self, block: Block) -> Floats:

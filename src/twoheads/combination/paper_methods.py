@@ -8,7 +8,7 @@ departs from the paper's equations:
 - the temperature of SP has no prior;
 - maximum-likelihood counts are clipped at 1e-50;
 - a row whose products are all below 1e-8 becomes uniform;
-- EM begins with a "confusion matrix" of 10 and -1, and its M-step subtracts 1 on the diagonal only.
+- EM starts from a "confusion matrix" of 10 and -1, and its M-step subtracts 1 on the diagonal only.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class ReleasedTemperature(TemperatureScaling):
 
     @property
     def has_em_step(self) -> bool:  # type: ignore[override]
-        """Never: every fit begins again from T = 1."""
+        """Never: every fit starts from T = 1."""
         return False
 
     def fit_statistics(self, values: Floats, *, sampled: bool) -> bool:
-        """Never: Adam goes through the items."""
+        """Never: Adam needs the items."""
         return False
 
     def search_prior(self) -> tuple[float, float]:
@@ -159,7 +159,7 @@ def _answered(block: Block, table: Floats) -> Floats:
     assert block.answers is not None
     if block.answers.start is not None:
         raise InvalidObservations(
-            "X must hold at most one answer per item for the methods of paper_2021, which know one person; "
+            "X must hold at most one answer per item for the methods of paper_2021, which are for one person; "
             f"an item has {block.answers.per_item().max()}. Use ProbabilityLabelCombiner or recommended()."
         )
     answered = answer_log_likelihood(block.answers, table)

@@ -40,9 +40,9 @@ class ProbabilityLabelCombiner(Team):
     Parameters
     ----------
     confusion : Confusion, default DirichletConfusion()
-        How the people's answers depend on the truth.
+        Probabilities of people's answers given the truth.
     calibrator : Calibrator, default TemperatureScaling()
-        What the model's probabilities mean.
+        Calibration of the model's probabilities.
     dependence : Dependence, optional
         Corrects for a model and people who err on the same items. With it, unlabelled items inform the model's
         temperature alone, and without any truth EM estimates the people's matrices with that temperature held.
@@ -73,7 +73,7 @@ class ProbabilityLabelCombiner(Team):
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None
-        Errors on the labelled items, each predicted without itself; with ``dependence`` only.
+        Errors on the labelled items, each held out; with ``dependence`` only.
     objective_ : ndarray
         The log posterior at each iteration of EM; empty where EM was not run.
     statistics_ : SufficientStatistics
@@ -138,14 +138,14 @@ class ProbabilityLabelCombiner(Team):
         X : Observations, data frame, array of shape (n_items, 1 + n_classes), or scanned table
             What the people answered and the model predicted.
         y : array of shape (n_items,), optional
-            The truth; None, NaN, -1 or blank where it is not known. A scanned table holds it itself.
+            The truth; None, NaN, -1 or blank where it is not known. A scanned table contains it.
         sample_weight : array of shape (n_items,), optional
             Weight of each item; 2 is the same as the item given twice.
         """
         return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale))
 
     def fit_items(self, items: CountableItems) -> Self:
-        """Learn from items that are opened already, see `twoheads.combination.items.open_items`."""
+        """Learn from items opened by `twoheads.combination.items.open_items`."""
         return self.adopt(fit_team(self._parts(items.schema), items))
 
     def partial_fit(
@@ -160,8 +160,8 @@ class ProbabilityLabelCombiner(Team):
         """Continue the fit with more items; the earlier ones are not needed.
 
         Counts are exactly those of `fit` on all items, and the model's temperature is to 1e-6. What is not a sum over
-        items (the correction for dependence, and everything learnt from unlabelled items) uses a bounded sample of all
-        items seen: 2,000 with truth and 2,000 without, fewer with more than 50 classes. Levels of confidence are those
+        items (the correction for dependence, and everything estimated from unlabelled items) uses a bounded sample of
+        all items: 2,000 with truth and 2,000 without, fewer with more than 50 classes. Levels of confidence are those
         of the first items that had any. An item that is given again counts twice, also if it had no truth before.
         If it fails, the team stays as it was.
 
@@ -189,7 +189,7 @@ class ProbabilityLabelCombiner(Team):
         n_features = self.n_features_in_
         schema = replace(result.schema, models=self.models_, columns=self._columns())
         self.adopt(replace(result, schema=schema))
-        self.n_features_in_ = n_features  # that of the first items, as scikit-learn has it
+        self.n_features_in_ = n_features  # that of the first items, as in scikit-learn
         return self
 
     def merge(self, *others: Self) -> Self:
@@ -234,12 +234,14 @@ class ProbabilityLabelCombiner(Team):
 
     def _need_partial_fit(self) -> None:
         if not self.supports_partial_fit:
-            raise InvalidParameter(f"{type(self).__name__} cannot learn on from more items. Fit anew with all of them.")
+            raise InvalidParameter(
+                f"{type(self).__name__} cannot continue a fit with more items. Fit again on all of them."
+            )
 
     def _need_sample(self) -> None:
         if not self.statistics_.has_sample:
             raise InvalidParameter(
-                "the team was saved without its sample of training items, so that its fit cannot be continued. "
+                "the team was saved without its sample of training items, so its fit cannot be continued. "
                 "Fit again, and save with keep_sample=True (without --no-sample)."
             )
 
@@ -258,6 +260,6 @@ class ProbabilityLabelCombiner(Team):
         for what, mine, theirs in ("classes", self.classes_, classes), ("models", self.models_, models):
             if list(mine) != list(theirs):
                 raise InvalidObservations(
-                    f"{argument} must have the {what} seen before, {', '.join(map(str, mine[:8]))}; "
+                    f"{argument} must have the {what} of the earlier fit, {', '.join(map(str, mine[:8]))}; "
                     f"they are {', '.join(map(str, theirs[:8]))}."
                 )

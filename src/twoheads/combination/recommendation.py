@@ -1,4 +1,4 @@
-"""The combiner to use on data of which nothing is known."""
+"""The default combiner, for data of unknown properties."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from twoheads.dependence import Dependence
 def recommended(
     *, guard: bool = False, class_prior: str | ArrayLike = "model", model_scale: str = "probability"
 ) -> ProbabilityLabelCombiner:
-    """The combiner to use on data of which nothing is known.
+    """The default combiner, for data of unknown properties.
 
     P+L with a hierarchical prior on the confusion matrix, the model's temperature averaged over its posterior, and a
-    correction for a model and people who err on the same items. One ``fit`` for all, some or no truth.
+    correction for a model and people who err on the same items. The truth of all, some or no items may be known.
 
     Parameters
     ----------
     guard : bool
         Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items.
     class_prior : {"model", "learn"} or array of shape (n_classes,)
-        Prior of the classes: that of the model's rows, the prevalence at fit, or as given.
+        Prior of the classes: that of the model's rows, the prevalence at fit, or an array.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
 

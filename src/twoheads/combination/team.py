@@ -1,4 +1,4 @@
-"""A fitted team: its combination rule, and what can be asked of it."""
+"""A fitted team: its combination rule, predictions, explanations and descriptions."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Team(Combiner):
         return team_facts(self.result(), guarded=self.guard)
 
     def describe(self) -> str:
-        """The fitted quantities in plain words, one sentence a line."""
+        """The fitted quantities as text, one sentence per line."""
         return "\n".join(team_sentences(self.facts()))
 
     def save(self, path: str | os.PathLike[str], *, keep_sample: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""How a person's answers depend on the truth: one estimate per file."""
+"""Confusion estimates: probabilities of a person's answers given the truth, one estimate per file."""
 
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion

@@ -24,7 +24,7 @@ Rows = Callable[[Codes, Codes, Codes | None], Floats]
 
 
 class Confusion(BaseEstimator, ABC):
-    """How a person's answers depend on the truth.
+    """Probabilities of a person's answers given the truth.
 
     A new one implements `given_true`: conditional probabilities from counts. It needs nothing but counts, so that the
     same code serves with known truth, inside EM (where counts are soft), and as answers arrive.
@@ -36,9 +36,9 @@ class Confusion(BaseEstimator, ABC):
     people
         ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1.
     crowd_given_true_ : ndarray of shape (n_answers, n_classes)
-        The same from all people's answers together: used for people never seen before.
+        The same from all people's answers together: used for people not known at fit.
     counts_ : ndarray of shape (n_annotators, n_answers, n_classes)
-        How often each answer was given under each true class.
+        Number of times each answer was given under each true class.
     """
 
     human_given_true_: Floats
@@ -57,7 +57,7 @@ class Confusion(BaseEstimator, ABC):
         """Set the matrices to the prior estimate, from which EM starts."""
         return self.fit_counts(np.zeros((n_annotators, n_classes, n_classes)))
 
-    #: Whether `fit_counts` wants to know which classes the model confuses.
+    #: Whether `fit_counts` uses which classes the model confuses.
     uses_overlap: bool = False
 
     def fit_counts(self, counts: Floats, overlap: Floats | None = None, *, crowd_counts: Floats | None = None) -> Self:
@@ -74,7 +74,7 @@ class Confusion(BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from observations and the truth; items of unknown truth do not count.
 
-        A scanned table holds its truth itself.
+        A scanned table contains its truth.
         """
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
@@ -92,9 +92,9 @@ class Confusion(BaseEstimator, ABC):
 
         For what is fitted on top: each item is predicted from a matrix fitted without it.
 
-        weight       what one answer counts
-        fold_counts  (n_folds, n_answers, n_classes) what each fold of the items has added to the crowd's counts; where
-                     people share a matrix, it is learnt without the fold
+        weight       weight of one answer
+        fold_counts  (n_folds, n_answers, n_classes) the contribution of each fold of items to the crowd's counts; where
+                     people share a matrix, it is fitted without the fold
         returns      from three arrays (n_answers,) to (n_classes, n_answers)
         """
         n_answers, n_classes = self.counts_.shape[1:]

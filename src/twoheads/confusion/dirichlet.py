@@ -67,7 +67,7 @@ class DirichletConfusion(Confusion):
         return normalise_columns(counts + self.pseudo_counts(*counts.shape[-2:]))
 
     def start(self, n_annotators: int, n_classes: int) -> DirichletConfusion:
-        """Set the matrices to the prior's mode, also where the estimate uses no prior: EM must begin somewhere."""
+        """Set the matrices to the prior's mode, even if the estimate uses no prior: EM needs a starting point."""
         shape = DirichletConfusion(prior_accuracy=self.prior_accuracy).pseudo_counts(n_classes, n_classes)
         self.crowd_given_true_ = normalise_columns(shape)
         people = np.repeat(self.crowd_given_true_[None], n_annotators, axis=0)

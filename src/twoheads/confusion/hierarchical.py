@@ -28,15 +28,15 @@ from twoheads.storage.artifact import register
 
 @register
 class HierarchicalConfusion(Confusion):
-    r"""Dirichlet columns whose accuracy, strength and shape of errors are not set but summed over.
+    r"""Dirichlet columns whose accuracy, strength and shape of errors are integrated out.
 
     .. math:: \varphi_{\cdot j} \sim \mathrm{Dirichlet}(s\,\pi_j)
 
     .. math:: \pi_j = a\,e_j + (1 - a)\,o_j, \qquad a \sim \mathrm{Beta}(3, 1), \quad \log s \sim N(\log 15, 1.2^2)
 
     with errors :math:`o_j` spread evenly, towards the classes that the model confuses, or towards answers that are
-    common, each as likely beforehand. All three are summed over on a grid: with ten labels the prior decides, with a
-    thousand the counts do, without a setting.
+    common, with equal prior probability. All three are summed over on a grid: with ten labels the prior dominates,
+    with a thousand the counts do, and nothing has to be set.
 
     That is the crowd's matrix, and that of a person not known at fit. Where there are several people, each has one
     ability, and columns of their own that are shrunk towards it:
@@ -48,18 +48,19 @@ class HierarchicalConfusion(Confusion):
     Attributes
     ----------
     crowd_counts_ : ndarray of shape (n_answers, n_classes)
-        The counts of all people together, several answers on one item counted for less.
+        The counts of all people together, several answers on one item divided by their design effect.
     spread_, strength_ : float
-        How much abilities differ, and how many answers the prior of a person's column is worth; with several people.
+        Standard deviation of abilities, and number of answers that the prior of a person's column counts as; with
+        several people.
     ability_, ability_sd_ : ndarray of shape (n_annotators,)
-        Each person's ability :math:`g_p`, where 0 is the crowd's, and how well it is known: the mean and the standard
-        deviation of its posterior; with several people.
+        Each person's ability :math:`g_p`, where 0 is the crowd's, as the mean and the standard deviation of its
+        posterior; with several people.
     node_weight_ : ndarray of shape (n_shapes, 24, 11)
         Posterior probability of each shape, accuracy and strength.
     shapes_ : ndarray of shape (n_shapes, n_answers, n_classes)
         The shapes that errors may have.
     log_evidence_ : float
-        Log-probability of the answers given the truth, everything summed out.
+        Log-probability of the answers given the truth, all parameters integrated out.
 
     Examples
     --------
@@ -97,8 +98,8 @@ class HierarchicalConfusion(Confusion):
     def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
 
-        Where several people share the crowd's matrix, that is one learnt without the answer's fold, so that nothing on
-        the same item is in it.
+        Where several people share the crowd's matrix, it is fitted without the answer's fold, so that no answer on the
+        same item contributes.
         """
         if fold_counts is not None or len(self.counts_) > 1:
             nothing = np.zeros((1, *self.crowd_counts_.shape))
@@ -121,12 +122,12 @@ class HierarchicalConfusion(Confusion):
         def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             known = np.empty((n_classes, len(column)))
             for at, crowd in enumerate(crowds):
-                some = np.arange(len(column)) if fold is None else np.flatnonzero(fold == at)
+                subset = np.arange(len(column)) if fold is None else np.flatnonzero(fold == at)
                 if alone:
-                    known[:, some] = crowd[column[some] % n_answers].T
+                    known[:, subset] = crowd[column[subset] % n_answers].T
                 else:
-                    own = column[some], true_label[some], weight
-                    known[:, some] = leave_one_out_annotator_rows(
+                    own = column[subset], true_label[subset], weight
+                    known[:, subset] = leave_one_out_annotator_rows(
                         self.counts_, crowd, self.strength_, abilities[at], *own
                     )
             return known

@@ -31,11 +31,11 @@ class ResponseModel(BaseEstimator):
     Attributes
     ----------
     bounds_ : ndarray of shape (n_levels - 1,)
-        Where levels of confidence begin, all but the first.
+        Lower bounds of the levels of confidence, except the first.
     level_given_ : ndarray of shape (n_classes, n_levels, n_classes)
-        w, how likely each level is given the answer and the truth.
+        w, the probability of each level given the answer and the truth.
     unsure_given_true_ : ndarray of shape (n_classes,)
-        u, how likely "unsure" is given the truth.
+        u, the probability of "unsure" given the truth.
     """
 
     def start(self, confidence: Floats, n_classes: int) -> Self:
@@ -112,7 +112,7 @@ class ResponseModel(BaseEstimator):
         return total
 
     def _symbols(self, block: Block) -> Codes:
-        """The way each answer was given, ``answer * n_symbols + level``; MISSING where there is no answer."""
+        """Code of each answer and its level, ``answer * n_symbols + level``; MISSING where there is no answer."""
         assert block.answers is not None
         column, n_classes = block.answers.column, len(block.log_proba)
         if block.confidence is None:

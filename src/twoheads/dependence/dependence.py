@@ -35,7 +35,7 @@ class Dependence(BaseEstimator):
               L_k = \frac{\sum_a \log \varphi_{ak}}{1 + (n - 1)\,r}
 
     The plain product (:math:`\rho = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
-    items; :math:`e^{-\rho}` corrects for that, and c for a bias towards some classes that both share. The three are
+    items; :math:`e^{-\rho}` corrects for that, and c for a bias of both towards certain classes. The three are
     averaged over a grid around their posterior mode; from 20,000 labels on, the mode alone is used. The n answers a on
     one item have the correlation r given the true class (Kish's design effect); it is set to its posterior mode.
 
@@ -51,9 +51,9 @@ class Dependence(BaseEstimator):
     Attributes
     ----------
     log_temperature_, log_dependence_, weight_ : ndarray of shape (n_nodes,)
-        Values of tau and rho, and how likely each pair is.
+        Values of tau and rho, and the posterior probability of each pair.
     bias_, bias_of_ : ndarray of shape (n_biases, n_classes), (n_nodes,)
-        Values of c, and which of them each node has.
+        Values of c, and the index of the value at each node.
     correlation_ : float
         The correlation r of several answers on one item.
     """
@@ -87,7 +87,7 @@ class Dependence(BaseEstimator):
         n_classes: int,
         agreement: Agreement | None = None,
     ) -> Self:
-        """Fit without any label: the prior, and what unlabelled items add to it; arguments as in `fit`."""
+        """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
         nothing = Evidence(np.empty((n_classes, 0)), np.empty((n_classes, 0)), np.empty(0, dtype=np.intp), None, None)
         return self.fit(
             [nothing], n=0.0, log_temperature_prior=log_temperature_prior, n_classes=n_classes, agreement=agreement
@@ -134,7 +134,7 @@ class Dependence(BaseEstimator):
         return self._set(fit_dependence_mode(sums, kept.sums, n, kept_n, n_classes, prior))
 
     def _correlation(self, labelled: Sequence[Evidence], n: float, prior: DependencePrior, n_classes: int) -> float:
-        """The mode of r, with (tau, rho) at theirs; that of its prior where labels are few or answers single."""
+        """The mode of r, with (tau, rho) at theirs; the prior's where labels are few or no item has several answers."""
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
             return self.prior_correlation
         start = prior.log_temperature_mean, prior.log_dependence_mean
@@ -193,7 +193,7 @@ class Dependence(BaseEstimator):
                 raise InvalidParameter(f"{name} must be positive; it is {getattr(self, name)!r}.")
         if len(self.bias_sd) != len(self.bias_weight) or not self.bias_sd or self.bias_sd[0] != 0:
             raise InvalidParameter(
-                "bias_sd and bias_weight must be of one length, and bias_sd must begin with 0 (no bias); they are "
+                "bias_sd and bias_weight must have the same length, and bias_sd must begin with 0 (no bias); they are "
                 f"{self.bias_sd!r} and {self.bias_weight!r}."
             )
 

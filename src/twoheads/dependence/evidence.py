@@ -1,4 +1,4 @@
-"""What the dependence stage learns from: the model's and the answers' side of labelled items."""
+"""Input of the dependence stage: the model's log-probabilities and the answers' log-likelihoods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OutOfFoldLikelihood = Callable[[Block], Floats]
 
 @dataclass(frozen=True)
 class Evidence:
-    """A block as the kernels take it.
+    """A block as input of the kernels.
 
     log_proba       (n_classes, n_items) log m
     log_likelihood  (n_classes, n_items) of the answers, out of fold
@@ -81,13 +81,13 @@ class KeptEvidence:
 
 @dataclass(frozen=True)
 class StreamedEvidence:
-    """The same with nothing kept between passes, for tables too large for it."""
+    """The same with nothing kept between passes, for tables too large to keep."""
 
     blocks: Sequence[Block]
     out_of_fold: OutOfFoldLikelihood
 
     def sums(self, correlation: float, *at: Any) -> Any:
-        """`dependence_sums` over all items, at the correlation and the parameters given."""
+        """`dependence_sums` over all items, at a correlation and the parameters ``at``."""
         out_of_fold = self.out_of_fold
 
         def kernel(block: Block) -> Any:

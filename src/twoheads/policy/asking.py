@@ -68,11 +68,11 @@ def expected_gain(
 
 @dataclass(frozen=True)
 class Outlook:
-    """The team's posterior of some items, its decisions, and its predictions of the next answers.
+    """The team's posterior of each item, its decisions, and its predictions of the next answers.
 
     rule        the team's combination rule
     posterior   (n_classes, n_items)
-    belief      (n_classes, n_items) from which the next answer is predicted
+    belief      (n_classes, n_items) distribution from which the next answer is predicted
     choice      (n_items,) the present decision
     given_true  (n_annotators + 1, n_answers, n_classes) matrices of all annotators, then the crowd's
     worth       (n_decisions, n_classes), or None where a decision is a class and being right is worth 1

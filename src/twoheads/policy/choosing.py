@@ -16,7 +16,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.policy.asking import Outlook, as_worth
 
-#: Exact gains are computed for so many groups of people per item, the best by an approximate gain,
+#: Exact gains are computed for so many groups of people per item, those with the largest approximate gain,
 CLOSELY = 5
 #: and for so many times the items that the budget pays for, but at least so many.
 MARGIN, LEAST_ITEMS = 2, 1000
@@ -95,7 +95,7 @@ def choose(
     cost : array of shape (n_decisions, n_classes), optional
         ``cost[d, j]`` is what decision d costs where j is true; being wrong costs 1 by default.
     least_gain : float
-        A question is asked only if it gains more than this per unit of its price: what being right is worth.
+        A question is asked only if it gains more than this per unit of its price.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def choose(
     names = as_people(people, outlook.team.annotators_)
     groups = Groups.of(names, as_prices(price, names), outlook)
     value = outlook.belief if outlook.worth is None else outlook.worth @ outlook.belief
-    row, group = _worth_a_look(outlook, groups, limit)
+    row, group = _candidates(outlook, groups, limit)
     gain = outlook.gains(row, groups.place[group])
     ratio = gain / groups.price[group]
     order = np.lexsort((row, -ratio))
@@ -140,7 +140,7 @@ class Groups:
     of_name   (n_names,) the group of each
     place     (n_groups,) index of the group's matrix
     price     (n_groups,)
-    answered  item and name (its position) of each answer that one of them has given
+    answered  item and name (its position) of each answer so far by one of them
     """
 
     names: list[str]
@@ -186,13 +186,13 @@ class Groups:
         return asked
 
 
-def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
+def _candidates(outlook: Outlook, groups: Groups, budget: float) -> tuple[Codes, Codes]:
     """Items and groups with the largest approximate gains per price, whose exact gains are worth computing."""
     given_true = np.ascontiguousarray(np.moveaxis(outlook.given_true[groups.place], 0, 2))
     n_items, n_groups = len(outlook.observations), len(groups.place)
     n_close = min(CLOSELY, n_groups)
     n_looked = int(min(n_items, max(LEAST_ITEMS, MARGIN * (budget // groups.price.min()))))
-    rows = _can_be_among(outlook, groups, given_true, n_looked)
+    rows = _possible_candidates(outlook, groups, given_true, n_looked)
     step = max(1, _QUICK_NUMBERS // n_groups)
 
     def look(start: int) -> tuple[Codes, Floats]:
@@ -210,7 +210,7 @@ def _worth_a_look(outlook: Outlook, groups: Groups, budget: float) -> tuple[Code
     return rows[best[of_best]], close[best[of_best], at]
 
 
-def _can_be_among(outlook: Outlook, groups: Groups, given_true: Floats, n_looked: int) -> Codes:
+def _possible_candidates(outlook: Outlook, groups: Groups, given_true: Floats, n_looked: int) -> Codes:
     """Items that can be among the ``n_looked`` with the largest gain per price, (n,).
 
     Upper bound of an item's gain: that of knowing the truth, ``sum_y b(y) max_d w(d, y) - max_d sum_y b(y) w(d, y)``,

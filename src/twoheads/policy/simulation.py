@@ -19,7 +19,7 @@ from twoheads.observations.labels import encode_labels
 from twoheads.policy.asking import Outlook, as_team
 from twoheads.policy.choosing import CLOSELY, as_number, as_prices
 
-#: Matrices of so many pairs of item and person are written down at a time.
+#: Number of pairs of item and person whose matrices are held in memory at a time.
 _PAIRS = 8192
 
 
@@ -32,7 +32,7 @@ class AskingCurve:
     cost, accuracy : ndarray of shape (n_answers + 1,)
         What was spent, and the accuracy over all items then: first before anyone is asked, then after each answer.
     expected : ndarray of shape (n_answers + 1,) or None
-        The accuracy that expected gains promise, from the same start; of the policy that computes them only.
+        The accuracy predicted from the expected gains, from the same start; only for the policy that computes them.
     """
 
     cost: Floats
@@ -58,14 +58,14 @@ def simulate_asking(
     budget: float | None = None,
     random_state: int | None = 0,
 ) -> dict[str, AskingCurve]:
-    """Ask for the answers in ``X`` one after another, by several policies, and see what each buys.
+    """Ask for the answers in ``X`` one after another, by several policies, and record the accuracy that each reaches.
 
     Parameters
     ----------
     team : ProbabilityLabelCombiner
         A team fitted on other items.
     X : Observations, data frame or array
-        What each person would answer if asked: nobody has been, at the start.
+        What each person would answer if asked; at the start nobody has been asked.
     y : array of shape (n_items,)
         The truth.
     price : float or mapping of names to floats
@@ -73,14 +73,14 @@ def simulate_asking(
     budget : float, optional
         Where the curves end; by default what one answer per item costs on average.
     random_state : int, optional
-        Seed of what is drawn: who is asked, and the random policy's items.
+        Seed of the random choices: who is asked, and the items of the random policy.
 
     Returns
     -------
     dict of AskingCurve
         - ``"expected_gain"``: the most expected gain per price first, as `choose` with a budget of one question at a
           time; it stops where no answer is expected to gain anything
-        - ``"nobody"`` and ``"everyone"``: one point each, whatever the budget
+        - ``"nobody"`` and ``"everyone"``: one point each, independent of the budget
         - ``"random"``: a random person about a random item
         - ``"least_sure"``: a random person about the item that the model is least sure of; second answers once every
           item has one
@@ -115,7 +115,7 @@ def simulate_asking(
 
 @dataclass(frozen=True)
 class _Pool:
-    """Answers that can be had, and the outlook before any of them.
+    """Answers that can be asked for, and the outlook before any of them.
 
     item, column, price  (n_answers,) whose item, which column of S as the team numbers them, at what price
     """
@@ -150,7 +150,7 @@ class _Pool:
         return float(self.price.mean()) if len(self.price) else 1.0
 
     def model_confidence(self) -> Floats:
-        """The model's largest probability of each item, as it was given."""
+        """The model's largest probability of each item, before calibration."""
         observations = self.outlook.observations
         return np.asarray(observations.block(slice(0, len(observations))).log_proba.max(axis=0))
 
@@ -183,7 +183,7 @@ def _rank(item: Codes) -> Codes:
 
 
 def _ask_in_order(pool: _Pool, start: Any, order: Codes, budget: float) -> AskingCurve:
-    """The curve of answers that come in a given order."""
+    """The curve of answers that come in a fixed order."""
     order = order[np.cumsum(pool.price[order]) <= budget * (1 + 1e-12)]
     item, rank = pool.item[order], _rank(pool.item[order])
     right = np.empty(len(order), dtype=bool)
@@ -199,8 +199,8 @@ def _ask_in_order(pool: _Pool, start: Any, order: Codes, budget: float) -> Askin
 def _ask_for_gain(pool: _Pool, start: Any, budget: float) -> AskingCurve:
     """The curve of the most gain per price first.
 
-    What an item has to offer depends on its own answers alone: so that all items' questions are worked out round by
-    round, and then asked in the order of what they promise at the time.
+    The gain of a question depends only on the answers to the same item. So the questions of all items are computed
+    round by round, and then asked in the order of their current gain per price.
     """
     left = np.ones(len(pool.item), dtype=bool)
     had = np.empty(0, dtype=np.intp)
@@ -234,7 +234,7 @@ def _ask_for_gain(pool: _Pool, start: Any, budget: float) -> AskingCurve:
 
 
 def _best_answers(pool: _Pool, outlook: Outlook, rows: Codes, left: Any) -> tuple[Codes, Floats]:
-    """Of each item the answer (its position) that promises most per price, and its gain; 0 where none is left."""
+    """Position and gain of the answer with the most gain per price, for each item; gain 0 where none is left."""
     at = np.full(len(pool.truth), MISSING)
     at[rows] = np.arange(len(rows))
     pair = np.flatnonzero(left & (at[pool.item] != MISSING))

@@ -1,4 +1,4 @@
-"""How a team is fitted: from items to a `FitResult`."""
+"""Fitting a team: from items to a `FitResult`."""
 
 from twoheads.combination.fitting.fit import FitResult, fit_team
 

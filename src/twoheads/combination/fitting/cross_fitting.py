@@ -28,7 +28,7 @@ def out_of_fold_likelihood(
     weight: float,
     fold_counts: Floats | None,
 ) -> OutOfFoldLikelihood:
-    """A function of labelled blocks: the log-likelihood of their answers and of how these were given.
+    """A function of labelled blocks: the log-likelihood of their answers, confidences and "unsure".
 
     weight       the weight of one answer
     fold_counts  (n_folds, n_answers, n_classes) the crowd's counts by fold; None for one annotator with one answer per

@@ -31,7 +31,7 @@ from twoheads.kernels.posterior import responsibilities
 
 @dataclass(frozen=True)
 class Parameters:
-    """What EM estimates.
+    """The parameters that EM estimates.
 
     log_class_prior  (n_classes,) for items without a model row; None where classes are equally likely
     """
@@ -48,7 +48,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class EMSettings:
-    """How EM runs.
+    """Settings of EM.
 
     unlabelled_weight  weight of an unlabelled item, next to 1 for a labelled one
     max_iter, tol      it stops after so many iterations, or when the objective gains less than so much per item
@@ -92,19 +92,19 @@ class EMResult:
 def expectation_maximisation(blocks: Sequence[Block], start: Parameters, settings: EMSettings) -> EMResult:
     """Run EM from initial parameters until the objective gains less than ``tol`` per item.
 
-    Where the calibrator has an EM step, an iteration is one pass over the blocks and one Newton step, halved should the
-    objective ever fall; else the calibrator is refitted. "Unsure" counts only on items with a model row, an answer or
+    Where the calibrator has an EM step, an iteration is one pass over the blocks and one Newton step, halved if the
+    objective falls; else the calibrator is refitted. "Unsure" counts only on items with a model row, an answer or
     known truth.
     """
-    blocks = as_blocks(blocks).stored()  # gone through so often that keeping them pays
+    blocks = as_blocks(blocks).stored()  # many passes: keeping them pays
     blocks = blocks.transform(partial(_prepared, unlabelled_weight=settings.unlabelled_weight))
     (total_weight,) = sum_blocks(lambda block: (block.total_weight(),), blocks)
     enough = settings.tol * max(float(total_weight), 1.0)
     overlap = overlap_of(blocks) if start.confusion.uses_overlap else None
     parameters, earlier = start, start.calibrator
     objective: list[float] = []
-    prevalence, settled = np.empty(0), False
-    while not settled and len(objective) < settings.max_iter:
+    prevalence, converged = np.empty(0), False
+    while not converged and len(objective) < settings.max_iter:
         expectation = e_step(blocks, parameters, settings)
         value = expectation.log_likelihood + parameters.log_prior()
         if objective and value < objective[-1] - 1e-12 * abs(objective[-1]) and parameters.calibrator.has_em_step:
@@ -113,15 +113,15 @@ def expectation_maximisation(blocks: Sequence[Block], start: Parameters, setting
             parameters = replace(parameters, calibrator=calibrator)
             if moved:
                 continue
-        settled = bool(objective) and abs(value - objective[-1]) < enough
+        converged = bool(objective) and abs(value - objective[-1]) < enough
         objective.append(value)
         current_callback().objective(value)
         earlier = parameters.calibrator
         prevalence = expectation.counts.classes / expectation.counts.classes.sum()
         parameters = m_step(expectation, parameters, settings, overlap)
-    if not settled:
+    if not converged:
         warnings.warn(
-            f"EM has not settled after {settings.max_iter} iterations; give it more with max_iter.",
+            f"EM has not converged after {settings.max_iter} iterations; increase max_iter.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -32,12 +32,12 @@ from twoheads.kernels.priors import EM_CORRELATION, POOL_SD
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit has found.
+    """The result of a fit.
 
     schema      classes, annotators and models of all items
     rule        the fitted parts, and how they are combined
     statistics  of all items, to continue the fit with
-    holdout     counts over labelled items, each predicted without itself; None without labels or dependence
+    holdout     counts over labelled items, each held out; None without labels or dependence
     prevalence  (n_classes,) of the classes: among labelled items, or among all where EM was run
     objective   the log posterior at each iteration of EM; empty where EM was not run
     """

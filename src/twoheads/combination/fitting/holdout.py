@@ -1,4 +1,4 @@
-"""Hold-out counts: how a team did on its labelled items, each predicted without itself."""
+"""Hold-out counts: errors of a team on its labelled items, each predicted from matrices fitted without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known in the course of a fit: a value that each stage replaces."""
+"""The state of a fit: a value that each stage replaces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from twoheads.kernels.dependence.agreement import Agreement
 
 @dataclass(frozen=True)
 class FitState:
-    """The items, their statistics, and the parts as far as they are fitted.
+    """The items, their statistics, and the parts fitted so far.
 
     items         with one model in place of several
     labelled      the labelled items among them, and their blocks while a stage needs them; None without labels
@@ -32,7 +32,7 @@ class FitState:
     sampled       whether the items are a sample of earlier ones
     single        whether there is one annotator, with one answer per item
     mean_overlap  whether answered items have two answers or more on average
-    correlation   of answers on one item, as the crowd's counts were made with
+    correlation   of answers on one item, that was used in the crowd's counts
     agreement     density of the model's log temperature from unlabelled items
     """
 

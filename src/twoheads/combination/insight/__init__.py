@@ -1,1 +1,1 @@
-"""What a fitted team can be asked: facts, sentences, explanations, the next answer."""
+"""Quantities of a fitted team: facts, sentences, explanations, predictions of the next answer."""

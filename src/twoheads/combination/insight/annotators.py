@@ -20,22 +20,22 @@ LEVEL = 0.9
 def annotator_stats(
     annotators: tuple[str, ...], confusion: Confusion, annotation_counts: Floats
 ) -> dict[str, NDArray[Any]]:
-    """A column per fact, an entry per person; ``pandas.DataFrame`` takes it as it is.
+    """A column per fact, an entry per person; for ``pandas.DataFrame``.
 
     An accuracy is ``Beta(c + a, n - c + b)`` with c of the person's n answers right, where the truth is known or
     estimated, and (a, b) the empirical Bayes estimate from all people.
     """
     counts = confusion.counts_
     right = np.trace(counts, axis1=1, axis2=2)
-    judged = counts.sum(axis=(1, 2))
-    a, b = accuracy_prior(right, judged)
-    low, high = beta.interval(LEVEL, a + right, b + judged - right)
-    given, shared, agreed = annotation_counts
+    evaluated = counts.sum(axis=(1, 2))
+    a, b = accuracy_prior(right, evaluated)
+    low, high = beta.interval(LEVEL, a + right, b + evaluated - right)
+    n_answers, shared, agreed = annotation_counts
     return {
         "annotator": np.array(annotators, dtype=object),
-        "answers": given,
-        "judged": judged,
-        "accuracy": (a + right) / (a + b + judged),
+        "answers": n_answers,
+        "judged": evaluated,
+        "accuracy": (a + right) / (a + b + evaluated),
         "accuracy_low": low,
         "accuracy_high": high,
         "agreement": np.divide(agreed, shared, out=np.full(len(agreed), np.nan), where=shared > 0),

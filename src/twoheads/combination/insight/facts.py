@@ -1,4 +1,4 @@
-"""Facts about fitted combiners: the numbers that descriptions and reports are made of."""
+"""Facts about fitted combiners: the numbers behind descriptions and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.observations.labels import label_text
 
-#: With fewer answers on labelled items, a person is not named as the most or the least reliable.
+#: With fewer answers on labelled items, a person is not ranked as the most or the least reliable.
 ENOUGH_ANSWERS = 10
 
 
@@ -28,7 +28,7 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
     """The fitted quantities of a team, as numbers that JSON can hold.
 
     ``[estimate, low, high]`` are credible intervals of each part's own posterior; without any truth there are none.
-    The dependence is given without one: its working posterior uses the labels twice.
+    The dependence has none: its working posterior uses the labels twice.
     """
     rule, statistics, schema = result.rule, result.statistics, result.schema
     names = [label_text(name) for name in schema.classes]
@@ -169,7 +169,7 @@ def label_label_facts(
 def logistic_facts(
     classes: NDArray[Any], annotators: tuple[str, ...], coef: Floats, intercept: Floats, features: str
 ) -> dict[str, Any]:
-    """Facts about LR: what the model's log-odds and an answer add to the log-odds of their class, on average."""
+    """Facts about LR: mean contributions of the model's log-odds and of an answer to the log-odds of their class."""
     n_classes = len(classes)
     weights = coef.reshape(n_classes, -1, n_classes)  # [class, model or annotator, class that is named]
     own = np.einsum("jpj->pj", weights)

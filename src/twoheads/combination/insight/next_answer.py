@@ -1,4 +1,4 @@
-"""How likely each answer is, before it is asked for."""
+"""Predict the next answer, before it is asked for."""
 
 from __future__ import annotations
 

@@ -8,13 +8,20 @@ import numpy as np
 
 from twoheads.combination.insight.facts import ENOUGH_ANSWERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
-from twoheads.text import count, percent
+from twoheads.text import count, interval, percent
 
-#: With fewer labels than this, nothing is said about whether the correction for dependence helps.
+#: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
 
-#: "Unsure" must be so many times as likely under one class as under another to be evidence.
+#: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
+
+#: The effect of the correction for dependence on the log loss, by `_effect`.
+_EFFECTS = {
+    "lower": "lowers the log loss significantly: ",
+    "higher": "raises the log loss significantly: ",
+    "none": "makes no significant difference: log loss ",
+}
 
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
@@ -34,70 +41,74 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
 def _labels(found: dict[str, Any]) -> str:
     labelled, unlabelled = found["labelled"], found["unlabelled"]
     if not labelled:
-        return f"Learnt from {count(unlabelled, 'item')} without any truth: what follows is estimated, not measured."
+        return f"Fitted on {count(unlabelled, 'item')} without truth: all that follows is estimated, not measured."
     per_class = found["labels_per_class"]
     without = [repr(name) for name, count in per_class.items() if count == 0]
     if len(without) > 3:
-        note = f"{len(without)} classes have no label, {without[0]} among them"
+        note = f"{len(without)} classes have no labels, among them {without[0]}"
     elif without:
-        note = f"no label shows {', '.join(without)}"
+        note = f"there are no labels for {', '.join(without)}"
     else:
         fewest = min(per_class, key=per_class.__getitem__)
-        note = f"the rarest true class is {fewest!r}, with {per_class[fewest]:g}"
+        note = f"the rarest class is {fewest!r} (n = {per_class[fewest]:g})"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
-    return f"Learnt from {count(labelled, 'item')} with truth{rest}; {note}."
+    return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
 
 
 def _people(found: dict[str, Any]) -> str:
     accuracy, low, high = found["human"]["accuracy"]
     what = "answers" if len(found["annotators"]) > 1 else "items"
     if low is None:
-        return f"If the assumptions hold, people are right on about {percent(accuracy)} of {what}."
+        return f"Under the method's assumptions, people are correct on about {percent(accuracy)} of {what}."
     if not found["human"]["answers"]:
-        return "Nobody has answered an item whose truth is known: what people's answers are worth is not measured."
-    interval = f"{percent(found['level'])} interval: {percent(low)} to {percent(high)}"
-    return f"People are right on {percent(accuracy)} of {what} ({interval})."
+        return "No item with known truth has an answer, so people's accuracy is not measured."
+    return f"People are correct on {percent(accuracy)} of {what} ({_credible(found['level'], low, high)})."
+
+
+def _credible(level: float, low: float, high: float) -> str:
+    return f"{percent(level)} interval {interval(low, high, 0)}"
 
 
 def _temperature(model: dict[str, Any]) -> str:
     estimate, low, high = model["temperature"]
     several = len(model.get("names", ())) > 1
-    who, it, its = ("The models together are", "they", "their") if several else ("The model is", "it", "its")
     if low is None:
-        return f"{who} taken at a temperature of {estimate:.2f}, which people's answers have told too."
-    sure = "over-confident" if low > 1 else "under-confident" if high < 1 else f"about as sure as {it} should be"
-    return f"{who} {sure}: {its} temperature is {estimate:.2f} ({low:.2f} to {high:.2f})."
+        who = "The models together use" if several else "The model uses"
+        return f"{who} temperature {estimate:.2f}, estimated partly from people's answers."
+    who = "The models together are" if several else "The model is"
+    sure = (
+        "over-confident" if low > 1 else "under-confident" if high < 1 else "not significantly over- or under-confident"
+    )
+    return f"{who} {sure}: temperature {estimate:.2f} [{low:.2f}, {high:.2f}]."
 
 
 def _dependence(found: dict[str, Any]) -> str:
     human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    answer = f"person's answer has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
-        return f"A person's answer counts {human:.2f} times what it would alone."
-    verdict = _verdict(found["record"]) if "record" in found else None
+        return f"A {answer}."
+    effect = _effect(found["record"]) if "record" in found else None
     if not found["labelled"]:
-        why = "as in teams in general; without truth this cannot be measured"
-    elif human >= 0.95 and verdict == "helps":
-        why = "an answer keeps its worth beside the model's, and what the model adds is corrected"
+        why = "these are close to the prior: dependence cannot be estimated without truth"
+    elif human >= 0.95 and effect == "lower":
+        why = "answers keep their weight, and the model's contribution is corrected"
     elif human >= 0.95:
-        why = "there is little sign that the two err on the same items"
-    elif verdict == "helps":
-        why = "the two err on the same items, so that agreement proves less than it seems"
-    elif verdict == "does harm":
-        why = "as in teams in general, which these labels speak against"
+        why = "there is little evidence that the two err on the same items"
+    elif effect == "lower":
+        why = "the two err on the same items, so their agreement is weaker evidence than if they were independent"
+    elif effect == "higher":
+        why = "these are close to the prior, which the labels contradict"
     else:
-        why = "much as in teams in general; the labels hardly tell yet"
-    counts = (
-        f"A person's answer counts {human:.2f} times what it would alone, and the model's log-odds {model:.2f} times"
-    )
-    return f"{counts}: {why}."
+        why = "these are close to the prior: there are too few labels to say more"
+    return f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}; {why}."
 
 
 def _guard(guard: dict[str, Any]) -> str:
     if guard["partner"] is None or guard["times_as_sure"] < 1.005:
-        return "The guard does nothing yet: no labels tell which of the two is the better one."
+        return "The guard has no effect: the labels do not show which of the two is better."
     who = "people's answer" if guard["partner"] == "human" else "the model's class"
     return (
-        f"The guard sides with {who}, the better of the two on these items: another class must be "
+        f"The guard favours {who}, the better of the two on these items: another class must be "
         f"{guard['times_as_sure']:.2f} times as probable to overrule it."
     )
 
@@ -106,35 +117,35 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
-    all_of_them = labelled <= MODE_LABELS
-    which = "this item" if n == 1 else f"these {n:,.0f} items" if all_of_them else f"{n:,.0f} of these items"
+    which = f"these {n:,.0f} items" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
+    held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
     partners = {
-        name: percent(record[f"{key}_errors"] / record[spoke], 1)
-        for name, key, spoke in (("people", "human", "answered"), ("the model", "model", "modelled"))
-        if record[spoke]
+        name: percent(record[f"{key}_errors"] / record[has_label], 1)
+        for name, key, has_label in (("people", "human", "answered"), ("the model", "model", "modelled"))
+        if record[has_label]
     }
     others = " and ".join(f"{name} on {share}" for name, share in partners.items())
     better = "the better of the two" if len(partners) > 1 else next(iter(partners), "either")
     sentences = [
-        f"On {which}, each judged without itself, the combination errs on {percent(record['errors'] / n, 1)}, "
-        f"{others}; the chance that it errs less than {better} is {_chance(record['chance_best'])}."
+        f"{held_out}, the combination errs on {percent(record['errors'] / n, 1)}, {others}; "
+        f"the probability that it errs less than {better} is {_probability(record['chance_best'])}."
     ]
-    verdict = _verdict(record)
-    if verdict is not None:
-        remedy = " A team without it (method P+L) may do better here." if verdict == "does harm" else ""
+    effect = _effect(record)
+    if effect is not None:
+        remedy = " A team without it (method P+L) may do better here." if effect == "higher" else ""
         sentences.append(
-            f"Correcting for dependence {verdict}: log loss {record['log_loss']:.3f} with it, "
+            f"The correction for dependence {_EFFECTS[effect]}{record['log_loss']:.3f} with it, "
             f"{record['plain_log_loss']:.3f} without.{remedy}"
         )
     return sentences
 
 
-def _verdict(record: dict[str, Any]) -> str | None:
-    """Whether correcting for dependence helps, where there are enough labels to say so."""
+def _effect(record: dict[str, Any]) -> str | None:
+    """Whether the correction for dependence makes the log loss significantly lower or higher; None with few labels."""
     if record["n"] < FEW_LABELS:
         return None
     gain, noise = record["plain_log_loss"] - record["log_loss"], 2 * record["log_loss_gain_se"]
-    return "helps" if gain > noise else "does harm" if gain < -noise else "makes no clear difference yet"
+    return "lower" if gain > noise else "higher" if gain < -noise else "none"
 
 
 def crowd_sentences(found: dict[str, Any]) -> list[str]:
@@ -150,71 +161,71 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
         sentences.append(_unsure(found["unsure"]))
     if "models" in found:
         weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
-        sentences.append(f"What the {len(found['models'])} models say is averaged with these weights: {weights}.")
+        sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
     return sentences
 
 
 def people_sentences(people: dict[str, Any]) -> list[str]:
     """How far people differ, and who is the most and the least reliable."""
     low, high = people["accuracy"]
-    said = [
-        f"The {people['n']:,} people differ: nine in ten are believed to be right on {percent(low)} to "
-        f"{percent(high)} of their answers."
+    sentences = [
+        f"The {people['n']:,} people differ: nine in ten are estimated to have an accuracy between {percent(low)} and "
+        f"{percent(high)}."
     ]
     if "most_reliable" not in people:
-        return [*said, f"Nobody can be singled out: that takes two people with {ENOUGH_ANSWERS} answers each."]
+        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} evaluated answers each."]
     best, least = people["most_reliable"], people["least_reliable"]
-    told = "" if best["accuracy_low"] > least["accuracy_high"] else "; their answers do not tell the two apart yet"
+    caveat = "" if best["accuracy_low"] > least["accuracy_high"] else "; their intervals overlap"
     enough = people["with_enough_answers"]
     of = "" if enough == people["n"] else f" of the {enough:,} with enough answers"
-    return [*said, f"The most reliable{of} is {_person(best)}, the least {_person(least)}{told}."]
+    return [*sentences, f"The most reliable{of} is {_person(best)}, the least {_person(least)}{caveat}."]
 
 
 def _person(person: dict[str, Any]) -> str:
-    interval = f"{percent(person['accuracy_low'])} to {percent(person['accuracy_high'])}"
-    judged = count(person["judged"], "judged answer")
-    return f"{person['annotator']} ({percent(person['accuracy'])}, {interval}, from {judged})"
+    accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
+    return f"{person['annotator']} ({accuracy}, {count(person['judged'], 'evaluated answer')})"
 
 
 def _several(correlation: float, labelled: int) -> str:
-    worth = 5 / (1 + 4 * correlation)
-    why = "" if labelled else ", as in crowds in general"
-    alike = f"Several answers on one item resemble each other beyond the truth (r = {correlation:.2f}{why})"
-    return f"{alike}: five count for {worth:.1f}."
+    effective = 5 / (1 + 4 * correlation)
+    source = "" if labelled else ", the prior's value"
+    correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
+    return f"{correlated}: five count as {effective:.1f} independent ones."
 
 
 def _confidence(confidence: dict[str, Any]) -> list[str]:
     shares = [share for share in confidence["right"] if share is not None]
     if len(shares) < 2:
         return []
-    levels = f"in the highest of {len(confidence['right'])} levels of confidence"
-    return [f"Answers {levels} are right on {percent(shares[-1])}, in the lowest on {percent(shares[0])}."]
+    high = f"{percent(shares[-1])} of answers at the highest of {len(confidence['right'])} levels of confidence"
+    return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
 
 
 def _unsure(unsure: dict[str, Any]) -> str:
-    given = unsure["given_true"]
-    most, least = max(given, key=given.__getitem__), min(given, key=given.__getitem__)
-    times = given[most] / given[least]
-    said = f"“Unsure” was said {count(unsure['said'], 'time')} on items that could be judged"
-    if times < INFORMATIVE:
-        return f"{said}, about as often whatever is true: it hardly tells."
-    return f"{said}: {times:.1f} times as readily where {most!r} is true as where {least!r} is."
+    given_true = unsure["given_true"]
+    most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
+    ratio = given_true[most] / given_true[least]
+    answered = f"“Unsure” was answered {count(unsure['said'], 'time')} on evaluated items"
+    if ratio < INFORMATIVE:
+        return f"{answered}, about equally often for all true classes: it carries little information."
+    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."
 
 
 def label_label_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about L+L, from `label_label_facts`."""
-    level = percent(found["level"])
-    said = ["L+L: people's labels and the model's label, each weighed by how often it is right, however sure it was."]
+    sentences = [
+        "L+L: people's labels and the model's label, weighted by how often each is correct; confidence is not used."
+    ]
     for name, subject, verb in (("human", "People", "are"), ("model", "The model", "is")):
         n, (accuracy, low, high) = found[name]["answers"], found[name]["accuracy"]
         if n:
-            said.append(
-                f"{subject} {verb} right on {percent(accuracy)} of {n:,.0f} labels with truth "
-                f"({level} interval: {percent(low)} to {percent(high)})."
+            sentences.append(
+                f"{subject} {verb} correct on {percent(accuracy)} of {count(n, 'label')} with truth "
+                f"({_credible(found['level'], low, high)})."
             )
         else:
-            said.append(f"{subject} {verb} not measured: there was no label with truth.")
-    return said
+            sentences.append(f"{subject} {verb} not evaluated: there is no label with truth.")
+    return sentences
 
 
 def logistic_sentences(found: dict[str, Any]) -> list[str]:
@@ -222,21 +233,21 @@ def logistic_sentences(found: dict[str, Any]) -> list[str]:
     answer = np.mean(list(found["weight_of_answer"].values()))
     if found["features"] == "log":
         features = "log-odds"
-        count = f"the model's log-odds count {found['weight_of_model']:.2f} times, and an answer adds {answer:.2f}"
+        effects = f"the model's log-odds have weight {found['weight_of_model']:.2f}, and an answer adds {answer:.2f}"
     else:
         features = "probabilities"
-        count = f"a model's probability of 1 adds {found['weight_of_model']:.2f}, and an answer {answer:.2f},"
-    said = [
+        effects = f"a model's probability of 1 adds {found['weight_of_model']:.2f}, and an answer {answer:.2f},"
+    sentences = [
         f"LR: a logistic regression of the truth on the model's {features} and people's answers, with "
         f"{found['weights']:,} weights for {len(found['classes']):,} classes.",
-        f"On average {count} to the log-odds of its class.",
+        f"On average {effects} to the log-odds of its class.",
     ]
     if found["without_label"]:
-        some = ", ".join(map(repr, found["without_label"][:3]))
+        names = ", ".join(map(repr, found["without_label"][:3]))
         more = f" and {len(found['without_label']) - 3:,} more" if len(found["without_label"]) > 3 else ""
-        said.append(f"No label showed {some}{more}: it is never predicted.")
-    return said
+        sentences.append(f"Never predicted, because there are no labels: {names}{more}.")
+    return sentences
 
 
-def _chance(chance: float) -> str:
-    return "more than 99 %" if chance > 0.99 else "less than 1 %" if chance < 0.01 else percent(chance)
+def _probability(value: float) -> str:
+    return "above 99 %" if value > 0.99 else "below 1 %" if value < 0.01 else percent(value)

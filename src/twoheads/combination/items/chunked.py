@@ -116,7 +116,7 @@ class ChunkedItems:
         return 1.0
 
     def confidences(self) -> Floats | None:
-        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        """All confidences; None if there are none and nobody answered "unsure"."""
         if not any(summary.has_confidence for summary in self.summaries):
             return None
         return np.concatenate(list(self.blocks().map(_confidences)))

@@ -25,7 +25,7 @@ from twoheads.kernels.confusion.hierarchical import model_overlap
 
 @dataclass(frozen=True)
 class StatisticsSettings:
-    """What the parts of a team need.
+    """Statistics that the parts of a team need.
 
     correlation   of answers on one item, for the crowd's counts
     overlap       whether the confusion estimate uses which classes the model confuses

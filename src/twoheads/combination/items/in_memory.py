@@ -26,7 +26,7 @@ class InMemoryItems:
 
     truth        (n_items,) codes, MISSING where unknown
     weight       (n_items,) or None
-    number       (n_items,) position of each item among all items that were given
+    number       (n_items,) position of each item among all items of the fit
     function     applied to each block
     max_numbers  up to so many log-probabilities are kept as blocks
     """
@@ -52,7 +52,7 @@ class InMemoryItems:
         return self if self.n_labelled == len(self.truth) else self.take(np.flatnonzero(self.truth != MISSING))
 
     def take(self, rows: Codes) -> InMemoryItems:
-        """The items at the given positions."""
+        """The items at these positions."""
         weight = None if self.weight is None else self.weight[rows]
         observations, number = self.observations.take(rows), self.number[rows]
         return replace(self, observations=observations, truth=self.truth[rows], weight=weight, number=number)
@@ -86,7 +86,7 @@ class InMemoryItems:
         return min(1.0, float(self.weight[self.weight > 0].mean()))
 
     def confidences(self) -> Floats | None:
-        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        """All confidences; None if there are none and nobody answered "unsure"."""
         if self.observations.confidence is not None:
             return self.observations.confidence
         return None if self.observations.unsure is None else np.empty(0)

@@ -1,4 +1,4 @@
-"""Open what a fit is given, as items."""
+"""Open the input of a fit as items."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_items(
     models: tuple[str, ...] | None = None,
     max_numbers: int = MAX_NUMBERS,
 ) -> InMemoryItems | ChunkedItems:
-    """What a fit is given, checked; a table is read whole if it is small enough, else it stays where it is.
+    """The input of a fit, checked; a table is read whole if it is small enough, else it stays where it is.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def open_items(
     if isinstance(X, ScannedTable | ClusterTable):
         if y is not None or sample_weight is not None:
             raise InvalidParameter(
-                "y and sample_weight must be None where X is a table: its column of the truth says what is known. "
+                "y and sample_weight must be None where X is a table: the truth is read from its column. "
                 "Read it to give your own: X, y = table.read()."
             )
         if isinstance(X, ClusterTable):

@@ -1,4 +1,4 @@
-"""What a fit asks of the items it is given. `twoheads.testing.check_items` tests an implementation."""
+"""The protocol of the items that a fit learns from. `twoheads.testing.check_items` tests an implementation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 
-#: A step that is applied to each block before a fit sees it, such as pooling several models.
+#: A step that is applied to each block before a fit uses it, such as pooling several models.
 BlockFunction = Callable[[Block], Block]
 
 
@@ -87,14 +87,14 @@ class Items(Protocol):
 
 
 class CountableItems(Items, Protocol):
-    """Items that are all at hand, in memory or in chunks: their statistics can be collected."""
+    """Items that are all available, in memory or in chunks, so that their statistics can be collected."""
 
     @property
     def n_labelled(self) -> int:
         """Number of items whose truth is known."""
 
     def confidences(self) -> Floats | None:
-        """All confidences that were given; None where there was none and nobody answered "unsure"."""
+        """All confidences; None if there are none and nobody answered "unsure"."""
 
 
 def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:

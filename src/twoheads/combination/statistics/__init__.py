@@ -1,1 +1,1 @@
-"""Sums over items, and samples of them: all that a fit needs of items that are gone."""
+"""Sums over items, and samples of them: all that is needed to continue a fit without the items."""

@@ -81,7 +81,7 @@ class ItemSample(BaseEstimator):
         return replace(self.as_given(), weight=None if (weight == 1.0).all() else weight)
 
     def as_given(self) -> Block:
-        """The items with the weights they were given."""
+        """The items with their original weights."""
         return Block(
             self.log_proba,
             Answers(self.column, self.start),

@@ -1,7 +1,7 @@
 """The sufficient statistics of a fit, so that it can be continued without the items.
 
 Counts, and the log-likelihood of the model's temperature at fixed nodes, are sums over items: adding those of new items
-is the same as fitting all at once. What is not a sum, the correction for dependence and everything learnt from
+is the same as fitting all at once. What is not a sum, the correction for dependence and everything estimated from
 unlabelled items, uses a bounded sample of the items.
 """
 
@@ -75,7 +75,7 @@ class SufficientStatistics(BaseEstimator):
 
     @property
     def has_sample(self) -> bool:
-        """Whether the sample is there, without which a fit cannot be continued."""
+        """Whether there is a sample, without which a fit cannot be continued."""
         return self.labelled is not None or self.unlabelled is not None
 
     @property
@@ -122,7 +122,7 @@ class SufficientStatistics(BaseEstimator):
         )
 
     def rebinned(self, bounds: Floats) -> SufficientStatistics:
-        """The same with other levels of confidence: each old level goes to the new one in which it begins."""
+        """The same with other levels of confidence: an old level goes to the new one that contains its lower bound."""
         if self.response_bounds is None or np.array_equal(self.response_bounds, bounds):
             return self
         assert self.response_counts is not None
@@ -151,7 +151,7 @@ _SUMS = (
 
 
 def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tuple[str, ...]) -> SufficientStatistics:
-    """The statistics of all items together, with the annotators in the order given."""
+    """The statistics of all items together, with the annotators in this order."""
     parts = [each.reindexed(annotators) for each in statistics]
     bounds = next((part.response_bounds for part in parts if part.response_bounds is not None), None)
     if bounds is not None:
