@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import problems
+from strategies import problems, simulate
 from twoheads.combination import recommended
 
 SHARES = st.sampled_from([0.0, 0.4, 1.0])
@@ -80,3 +82,23 @@ def test_the_guard_moves_nothing_but_the_two_classes_in_dispute(problem, share):
     np.testing.assert_allclose(
         after[moved, partner[moved]], (before[moved].max(axis=1) + before[moved, partner[moved]]) / 2, rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("n_people", [1, 3])
+def test_no_item_without_truth_makes_a_jump(n_people):
+    # Items without truth of which nothing can be learnt: the model is indifferent, and people differ. Whatever twenty
+    # of them change, by being there at all, one of them may change no more than its share.
+    rng = np.random.default_rng(5)
+    problem = simulate(80, 3, seed=5)
+    answers = np.where(rng.random((80, n_people)) < 0.75, problem.truth[:, None], rng.integers(0, 3, (80, n_people)))
+    answers[:, 0] = problem.human
+    columns = [*(f"human_{at}" for at in range(n_people)), "p_0", "p_1", "p_2"]
+    frame = pd.DataFrame(np.column_stack([answers, problem.model]), columns=columns)
+    empty = pd.DataFrame([[*range(n_people), 1 / 3, 1 / 3, 1 / 3]], columns=columns)
+    found = {}
+    for n_unlabelled in (0, 1, 20):
+        X = pd.concat([frame.iloc[:60], *[empty] * n_unlabelled], ignore_index=True)
+        truth = np.append(problem.truth[:60], [-1] * n_unlabelled)
+        found[n_unlabelled] = recommended().fit(X, truth).predict_proba(frame.iloc[60:])
+    one, twenty = (np.abs(found[n_unlabelled] - found[0]).max() for n_unlabelled in (1, 20))
+    assert 0 < one < 0.1 * twenty

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Self
 
@@ -16,14 +16,12 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.dependence.agreement import Agreement
 from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
-
-#: Log-density of the model's log temperature from unlabelled items, at each value of an array.
-Agreement = Callable[[Floats], Floats]
 
 #: With fewer labels than this, the correlation of answers on one item is that of its prior.
 FEW_LABELS = 5
@@ -117,7 +115,7 @@ class Dependence(BaseEstimator):
             The labelled items' total weight.
         log_temperature_prior : (float, float)
             Location and scale of tau's prior, a Student t with 3 degrees of freedom.
-        agreement : callable, optional
+        agreement : Agreement, optional
             Log-density of tau from unlabelled items.
         """
         self._check()
@@ -126,7 +124,7 @@ class Dependence(BaseEstimator):
             mean, scale, self.log_dependence_mean, self.log_dependence_sd, self.bias_sd, self.bias_weight
         )
         if agreement is not None:
-            prior = prior_with_agreement(n, prior)
+            prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         self.correlation_ = self._correlation(evidence, kept_n, prior, n_classes)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])

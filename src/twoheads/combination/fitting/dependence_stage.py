@@ -18,7 +18,7 @@ from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, Streamed
 from twoheads.engines.blocks import map_blocks, transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
@@ -32,6 +32,12 @@ MIN_ITEMS = 1024
 def sample_limit(n_classes: int) -> int:
     """Most items of the subsample of a large table on which a fit starts."""
     return min(MODE_LABELS, SAMPLE_NUMBERS // n_classes)
+
+
+def unlabelled_share(state: FitState) -> float:
+    """How much the unlabelled items count of all that unlabelled items can, so that no single one makes a jump."""
+    block = state.items.answered_unlabelled()
+    return 0.0 if block is None else share_of_unlabelled(block.n_items)
 
 
 def fit_agreement(state: FitState) -> FitState:
@@ -72,8 +78,11 @@ def fit_dependence(state: FitState) -> FitState:
 
 
 def fit_dependence_after_em(state: FitState) -> FitState:
-    """The same with a temperature near the one that EM has found."""
-    return _fit(state, (state.calibrator.log_temperature_after_em(), AFTER_EM_SD))
+    """The same with a temperature near the one that EM has found, the nearer the more items had no truth."""
+    share = unlabelled_share(state)
+    mean, sd = state.calibrator.log_temperature_prior()
+    found = state.calibrator.log_temperature_after_em()
+    return _fit(state, (mean + share * (found - mean), sd + share * (AFTER_EM_SD - sd)))
 
 
 def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = None) -> FitState:

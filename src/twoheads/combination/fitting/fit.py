@@ -204,6 +204,8 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
     if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
     correlation = 0.0 if state.dependence is None else EM_CORRELATION
+    if state.dependence is not None and state.labelled_blocks:  # from that of the labelled items' counts
+        correlation = state.correlation + dependence_stage.unlabelled_share(state) * (correlation - state.correlation)
     settings = EMSettings(
         schema.n_annotators,
         unlabelled_weight=parts.unlabelled_weight if state.statistics.n_labelled else 1.0,

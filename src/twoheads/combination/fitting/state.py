@@ -17,9 +17,9 @@ from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
-from twoheads.dependence.dependence import Agreement
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.agreement import Agreement
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -19,9 +19,30 @@ LABELS = 20.0
 SHIFT = 0.2
 
 
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Log-density of the model's log temperature from items without truth, as a function of it.
+
+    curve  the log-density between `LOG_TEMPERATURES`
+    share  how much these items count of all that items without truth can: 1 from ``LABELS`` items on
+    """
+
+    curve: CubicSpline
+    share: float
+
+    def __call__(self, tau: Floats) -> Floats:
+        """The log-density at each value of tau, up to a constant."""
+        return np.asarray(self.curve(np.clip(tau + SHIFT, LOG_TEMPERATURES[0], LOG_TEMPERATURES[-1])))
+
+
+def share_of_unlabelled(n_items: int) -> float:
+    """How much so many items without truth count, of all that such items can: 0 for none, 1 from ``LABELS`` on."""
+    return min(1.0, n_items / LABELS)
+
+
 def agreement_log_density(
     log_proba: Floats, label_share: Floats, accuracy: Floats, accuracy_weight: Floats
-) -> Callable[[Floats], Floats]:
+) -> Agreement:
     """Log-density of the model's log temperature tau, as a function of it, from items without truth.
 
     ``A(tau) = log sum_a p(a) exp(kappa (l - max l))`` taken at tau + 0.2, where
@@ -46,5 +67,4 @@ def agreement_log_density(
     log_likelihood = np.log(accuracy[:, None, None] * chosen + wrong * (1.0 - chosen)).sum(axis=2)
     share = min(1.0, LABELS / max(n_items, 1))
     log_density = logsumexp(share * (log_likelihood - log_likelihood.max()), axis=0, b=accuracy_weight[:, None])
-    curve = CubicSpline(LOG_TEMPERATURES, log_density)
-    return lambda tau: np.asarray(curve(np.clip(tau + SHIFT, LOG_TEMPERATURES[0], LOG_TEMPERATURES[-1])))
+    return Agreement(CubicSpline(LOG_TEMPERATURES, log_density), share_of_unlabelled(n_items))

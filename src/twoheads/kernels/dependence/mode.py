@@ -52,20 +52,22 @@ class DependenceMode:
 Start: TypeAlias = DependenceMode | tuple[float, float]
 
 
-def prior_with_agreement(n: float, prior: DependencePrior | None = None) -> DependencePrior:
+def prior_with_agreement(n: float, prior: DependencePrior | None = None, *, share: float = 1.0) -> DependencePrior:
     """Prior used with items without truth: wider in tau, which they inform, narrower in rho and c.
 
-    From the default prior: scale .65 of tau, sd .15 of rho, and a bias with probability ``.3 n / (n + 20)``.
+    From the default prior: scale .65 of tau, sd .15 of rho, and a bias with probability ``.3 n / (n + 20)``. With few
+    items without truth it is between that and the prior without any, so that no single item makes a difference.
 
-    n  the labelled items' total weight
+    n      the labelled items' total weight
+    share  how far towards it, from 0 for no items without truth to 1 for as many as count (`Agreement.share`)
     """
     prior = prior or DependencePrior()
-    share = n / (n + 20.0)
-    biased = tuple(share * weight for weight in prior.bias_weight[1:])
+    kept = 1.0 - share * (1.0 - n / (n + 20.0))
+    biased = tuple(kept * weight for weight in prior.bias_weight[1:])
     return replace(
         prior,
-        log_temperature_scale=1.3 * prior.log_temperature_scale,
-        log_dependence_sd=0.6 * prior.log_dependence_sd,
+        log_temperature_scale=(1.0 + 0.3 * share) * prior.log_temperature_scale,
+        log_dependence_sd=(1.0 - 0.4 * share) * prior.log_dependence_sd,
         bias_weight=(sum(prior.bias_weight) - sum(biased), *biased),
     )
 
