@@ -172,7 +172,7 @@ def test_without_labels_it_believes_its_prior():
     ("parameters", "message"),
     [
         ({"log_dependence_sd": 0}, "log_dependence_sd must be positive; it is 0"),
-        ({"bias_sd": (0.0, 0.3)}, "bias_sd and bias_weight must be of one length"),
+        ({"bias_sd": (0.0, 0.3)}, "bias_sd and bias_weight must have the same length"),
         ({"bias_sd": (0.1,), "bias_weight": (1.0,)}, r"bias_sd must begin with 0 \(no bias\)"),
     ],
 )

@@ -37,7 +37,7 @@ def test_it_cannot_be_continued(problem, tmp_path):
     team.save(tmp_path / "lean.json", keep_sample=False)
     lean = th.load(tmp_path / "lean.json")
     message = (
-        "the team was saved without its sample of training items, so that its fit cannot be continued. "
+        "the team was saved without its sample of training items, so its fit cannot be continued. "
         r"Fit again, and save with keep_sample=True \(without --no-sample\)."
     )
     with pytest.raises(th.InvalidParameter, match=message):
