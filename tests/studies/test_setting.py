@@ -22,17 +22,20 @@ def test_labels_and_splits_are_drawn_as_in_the_released_code(tmp_path):
         rng.shuffle(answers)
         human.append(answers[0])
     expected = train_test_split(np.array(human), table[:, 11:], table[:, 0], test_size=0.3, random_state=3 * 9658)
-    split = Protocol().rows(read_data(tmp_path).settings[1]).split(3)
+    split = Protocol().rows(read_data(tmp_path).settings[1], "correct").split(3)
     assert split.X[:, 0].tolist() == expected[0].tolist()
     assert split.X_test[:, 1:].tolist() == expected[3].tolist()
     assert split.y.tolist() == expected[4].tolist()
     assert split.y_test.tolist() == expected[5].tolist()
 
 
-@pytest.mark.parametrize(("protocol", "per_image"), [("published", 6), ("stated", 1)])
-def test_an_image_is_never_on_both_sides(tmp_path, protocol, per_image):
+@pytest.mark.parametrize(
+    ("protocol", "behaviour", "per_image"),
+    [("published", "correct", 6), ("stated", "correct", 1), ("stated", "paper_2021", 1)],
+)
+def test_an_image_is_never_on_both_sides(tmp_path, protocol, behaviour, per_image):
     setting = read_data(write_imagenet16h(tmp_path)).settings[0]
-    split = Protocol(protocol).rows(setting).split(2)
+    split = Protocol(protocol).rows(setting, behaviour).split(2)
     training, judged = ({tuple(row) for row in X[:, 1:].tolist()} for X in (split.X, split.X_test))
     assert len(training) == 28
     assert len(judged) == 12
@@ -40,8 +43,24 @@ def test_an_image_is_never_on_both_sides(tmp_path, protocol, per_image):
     assert (len(split.y), len(split.y_test)) == (28 * per_image, 12 * per_image)
 
 
+def test_the_published_split_is_of_answers_in_the_order_of_their_file(tmp_path):
+    folder = write_imagenet16h(tmp_path)
+    path = folder / "human_only_classification_6per_img_export.csv"
+    head, *lines = path.read_text().splitlines()
+    shuffled = [lines[at] for at in np.random.default_rng(0).permutation(len(lines))]
+    path.write_text("\n".join([head, *shuffled]) + "\n")
+    answers = [line.split(",") for line in shuffled if line.split(",")[4] == "80"]
+    training, judged = train_test_split(np.arange(240), test_size=0.3, random_state=2 * 9658)
+    setting = read_data(folder).settings[0]
+    split = Protocol().rows(setting, "paper_2021").split(2)
+    for X, y, rows in ((split.X, split.y, training), (split.X_test, split.y_test, judged)):
+        assert [setting.classes[int(code)] for code in X[:, 0]] == [answers[at][5] for at in rows]
+        assert [setting.classes[code] for code in y] == [answers[at][2] for at in rows]
+        assert [setting.proba[int(answers[at][1][1:])].tolist() for at in rows] == X[:, 1:].tolist()
+
+
 def test_answers_to_an_image_do_not_come_in_a_row(tmp_path):
-    split = Protocol().rows(read_data(write_imagenet16h(tmp_path)).settings[0]).split(0)
+    split = Protocol().rows(read_data(write_imagenet16h(tmp_path)).settings[0], "correct").split(0)
     assert len({tuple(row) for row in split.X[:6, 1:].tolist()}) > 3
 
 

@@ -40,10 +40,16 @@ def calibration(context: Context) -> Result:
     columns = columns_of(context.protocol)
     cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
     n_trials = max(column.n_trials for column in columns)
-    rows_by_setting = {setting: context.protocol.rows(setting) for setting in context.data.settings}
+    rows_by_case = {case: context.protocol.rows(*case) for case in cases}
     n_confusion = 5000 if context.protocol.is_stated else ALL
     tasks = [
-        (rows_by_setting[setting], trial, behaviour, tuple(c for c in columns if trial < c.n_trials), n_confusion)
+        (
+            rows_by_case[setting, behaviour],
+            trial,
+            behaviour,
+            tuple(c for c in columns if trial < c.n_trials),
+            n_confusion,
+        )
         for setting, behaviour in cases
         for trial in range(n_trials)
     ]

@@ -24,8 +24,8 @@ def confidence_ratios(context: Context) -> Result:
     """Error and ECE of a human combined with tempered copies of a model, and the bound of Theorem 1, in per cent."""
     n_trials = context.protocol.trials(10)
     cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
-    rows_by_setting = {setting: context.protocol.rows(setting) for setting in context.data.settings}
-    tasks = [(rows_by_setting[setting], trial, behaviour) for setting, behaviour in cases for trial in range(n_trials)]
+    rows_by_case = {case: context.protocol.rows(*case) for case in cases}
+    tasks = [(rows_by_case[case], trial, case[1]) for case in cases for trial in range(n_trials)]
     found = iter(context.work.map(_trial, tasks))
     rows = []
     for setting, behaviour in cases:

@@ -31,10 +31,10 @@ def learning_curves(context: Context) -> Result:
         for method in ("Human", "Model", *METHODS)
         if (behaviour, method) != (PAPER, RECOMMENDED)
     ]
-    rows_by_setting = {setting: context.protocol.rows(setting) for setting in settings}
+    rows_by_case = {case[:2]: context.protocol.rows(*case[:2]) for case in cases}
     jobs = [(case, trial) for case in cases for trial in range(_trials(*case, n_trials))]
     jobs.sort(key=lambda job: job[0][1:] not in SLOW)  # slow ones first: no core is left with one at the end
-    tasks = [(rows_by_setting[case[0]], trial, *case[1:]) for case, trial in jobs]
+    tasks = [(rows_by_case[case[:2]], trial, *case[1:]) for case, trial in jobs]
     errors: dict[tuple[Setting, str, str], list[dict[int, float]]] = {case: [] for case in cases}
     for (case, _), found in zip(jobs, context.work.map(_trial, tasks), strict=True):
         errors[case].append(found)

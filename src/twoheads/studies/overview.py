@@ -50,15 +50,15 @@ def overview(context: Context) -> Result:
         for column in columns
         if (behaviour, column.method) != (PAPER, RECOMMENDED)
     ]
-    rows_by_setting = {setting: protocol.rows(setting) for setting in shown}
-    tasks = [(rows_by_setting[setting], behaviour, column) for setting, behaviour, column in cases]
+    rows_by_case = {case[:2]: protocol.rows(*case[:2]) for case in cases}
+    tasks = [(rows_by_case[case[:2]], *case[1:]) for case in cases]
     errors = context.work.map(_errors, tasks)
     rows: list[Row] = []
     for (setting, behaviour, column), values in zip(cases, errors, strict=True):
         rows += rows_of(setting, behaviour, column.method, column.n_labelled, {"error": values})
     examples = {}
     for setting in shown:
-        examples[setting] = _examples(rows_by_setting[setting])
+        examples[setting] = _examples(rows_by_case[setting, CORRECT])
         for behaviour, example in examples[setting].items():
             rows += _example_rows(setting, behaviour, example)
     notes = [

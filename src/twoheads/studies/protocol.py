@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from twoheads.errors import InvalidParameter
 from twoheads.studies.imagenet16h import DATASET as IMAGENET
+from twoheads.studies.rows import PAPER
 from twoheads.studies.setting import Rows, Setting
 
 PROTOCOLS = ("published", "stated")
 
-#: All the labels of a trial, 70 % of the images.
+#: All the labels of a trial, 70 % of them all.
 ALL = 1_000_000
 
 
@@ -68,14 +69,15 @@ class Protocol:
         """Number of trials, if the protocol's own is ``own``."""
         return own if self.seeds is None else int(self.seeds)
 
-    def rows(self, setting: Setting) -> Rows:
+    def rows(self, setting: Setting, behaviour: str) -> Rows:
         """One answer drawn for each image; of ImageNet-16H, as its published numbers show, every answer.
 
-        The paper's text speaks of one label per image throughout.
+        The published tables of ImageNet-16H split answers, so that an image is on both sides; ``correct`` splits
+        images. The paper's text speaks of one label per image throughout.
         """
-        if setting.dataset == IMAGENET and not self.is_stated:
-            return setting.every_answer()
-        return setting.drawn
+        if self.is_stated or setting.dataset != IMAGENET:
+            return setting.drawn
+        return setting.every_answer_split() if behaviour == PAPER else setting.every_answer()
 
     def error_columns(self) -> tuple[Column, ...]:
         """Columns of the error-rate tables."""
