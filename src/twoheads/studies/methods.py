@@ -19,8 +19,12 @@ from twoheads.confusion import DirichletConfusion, OneCoinConfusion
 from twoheads.studies.rows import PAPER
 
 RECOMMENDED = "Recommended"
+#: The paper's LR takes the model's probabilities; P+L is a special case of the one on their logarithms.
+LR, LOG_LR = "LR on m", "LR on log m"
+#: Methods that the paper does not have.
+OURS = (LOG_LR, RECOMMENDED)
 
-_RELEASED_NAMES = {"TS": "P+L", "Uncalibrated": "uncalibrated"}
+_RELEASED_NAMES = {"TS": "P+L", "Uncalibrated": "uncalibrated", LR: "LR"}
 _WITH_ESTIMATE = {"L+L", "Uncalibrated", "ETS", "IMax"}
 
 _CORRECT: dict[str, Callable[[], Combiner]] = {
@@ -33,7 +37,8 @@ _CORRECT: dict[str, Callable[[], Combiner]] = {
     "IMax": lambda: ProbabilityLabelCombiner(calibrator=IMaxBinning()),
     "SP": lambda: ProbabilityLabelCombiner(OneCoinConfusion()),
     "Bayes": lambda: ProbabilityLabelCombiner(DirichletConfusion(estimate="mean"), TemperatureScaling(estimate="mean")),
-    "LR": LogisticCombiner,
+    LR: lambda: LogisticCombiner(features="probability"),
+    LOG_LR: lambda: LogisticCombiner(features="log"),
     RECOMMENDED: recommended,
 }
 
