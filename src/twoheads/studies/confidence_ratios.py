@@ -44,7 +44,7 @@ def confidence_ratios(context: Context) -> Result:
 def _trial(rows: Rows, trial: int, behaviour: str) -> dict[str, dict[str, float]]:
     split = rows.split(trial)
     y, proba = split.y_test, split.X_test[:, 1:]
-    fitted = temperature_of(behaviour).fit(split.X[:N_LABELLED, 1:], split.y[:N_LABELLED])
+    fitted = temperature_of(behaviour, split.priors).fit(split.X[:N_LABELLED, 1:], split.y[:N_LABELLED])
     scored = {
         "Human": {ERROR: 100 * error_rate(y, split.X_test[:, 0].astype(int))},
         "Model": {ERROR: 100 * error_rate(y, proba), ECE: 100 * expected_calibration_error(y, proba)},
@@ -60,7 +60,7 @@ def _trial(rows: Rows, trial: int, behaviour: str) -> dict[str, dict[str, float]
 def _scores(split: Split, temperature: float, behaviour: str) -> dict[str, float]:
     """Scores of the human combined with a copy of the model at another temperature, not calibrated again."""
     training, test = _tempered(split.X[:N_LABELLED], temperature), _tempered(split.X_test, temperature)
-    combiner = combiner_of(behaviour, "Uncalibrated", "mode").fit(training, split.y[:N_LABELLED])
+    combiner = combiner_of(behaviour, "Uncalibrated", "mode", priors=split.priors).fit(training, split.y[:N_LABELLED])
     y, human, proba = split.y_test, test[:, 0].astype(int), test[:, 1:]
     combined = combiner.predict_proba(test)
     matrix = combiner.confusion_.human_given_true_

@@ -101,5 +101,5 @@ def error_of(split: Split, behaviour: str, column: Column) -> float:
     if column.method == "Model":
         return 100 * error_rate(split.y_test, split.X_test[:, 1:])
     n = column.n_labelled
-    combiner = combiner_of(behaviour, column.method, column.estimate).fit(split.X[:n], split.y[:n])
-    return 100 * error_rate(split.y_test, combiner.predict(split.X_test))
+    combiner = combiner_of(behaviour, column.method, column.estimate, priors=split.priors)
+    return 100 * error_rate(split.y_test, combiner.fit(split.X[:n], split.y[:n]).predict(split.X_test))

@@ -80,7 +80,8 @@ def _trial(rows: Rows, trial: int, behaviour: str, method: str) -> dict[int, flo
         if method in (LR, LOG_LR) and len(np.unique(y)) == 1:
             errors[n] = float("nan")
             continue
-        combiner = combiner_of(behaviour, method, "mode").fit(X, None if method == "P+L-EM" else y)
+        combiner = combiner_of(behaviour, method, "mode", priors=split.priors)
+        combiner.fit(X, None if method == "P+L-EM" else y)
         errors[n] = 100 * error_rate(split.y_test, combiner.predict(split.X_test))
     return errors
 

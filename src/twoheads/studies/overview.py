@@ -84,9 +84,13 @@ def _examples(rows: Rows) -> dict[str, Example]:
     split = rows.split(0)
     X, y, test, truth = split.X[:N_LABELLED], split.y[:N_LABELLED], split.X_test, split.y_test
     human, model = test[:, 0].astype(int), test[:, 1:]
-    combined = {behaviour: combiner_of(behaviour, "P+L").fit(X, y).predict_proba(test) for behaviour in BEHAVIOURS}
+    combined = {
+        behaviour: combiner_of(behaviour, "P+L", priors=split.priors).fit(X, y).predict_proba(test)
+        for behaviour in BEHAVIOURS
+    }
     calibrated = {
-        behaviour: temperature_of(behaviour).fit(X[:, 1:], y).predict_proba(model) for behaviour in BEHAVIOURS
+        behaviour: temperature_of(behaviour, split.priors).fit(X[:, 1:], y).predict_proba(model)
+        for behaviour in BEHAVIOURS
     }
     confidence = combined[PAPER][np.arange(len(truth)), truth]
     fits = (human != truth) & (model.argmax(axis=1) == truth) & (combined[PAPER].argmax(axis=1) == truth)

@@ -24,14 +24,34 @@ class People:
     answer: Codes
 
 
+@dataclass(frozen=True)
+class Priors:
+    """Priors that take the place of a method's own; None keeps those.
+
+    Attributes
+    ----------
+    log_temperature_sd : float or None
+        Standard deviation of the logarithm of the temperature, the paper's sigma.
+    accuracy : float or None
+        Mode of the confusion matrix's diagonal.
+    """
+
+    log_temperature_sd: float | None = None
+    accuracy: float | None = None
+
+
+OWN_PRIORS = Priors()
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows (the human's code, then the model's probabilities) and truth, to fit on and to test on."""
+    """Rows (the human's code, then the model's probabilities) and truth, to fit on and to test on; and priors."""
 
     X: Floats
     y: Codes
     X_test: Floats
     y_test: Codes
+    priors: Priors = OWN_PRIORS
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +71,8 @@ class Rows:
     splits_images : bool
         Whether all rows of an image are on the same side of a split; else rows are split, as if each had an image of
         its own.
+    priors : Priors
+        Priors to fit with.
     """
 
     X: Floats
@@ -58,6 +80,7 @@ class Rows:
     image: Codes
     n_images: int
     splits_images: bool = True
+    priors: Priors = OWN_PRIORS
 
     def split(self, trial: int) -> Split:
         """Split of a trial, 70 % to fit on: the paper's own for one answer per image, and for rows that are split."""
@@ -66,7 +89,7 @@ class Rows:
     def split_by(self, random_state: int) -> Split:
         """Split with a seed; rows come in random order."""
         training, test = self.sides(random_state)
-        return Split(self.X[training], self.y[training], self.X[test], self.y[test])
+        return Split(self.X[training], self.y[training], self.X[test], self.y[test], self.priors)
 
     def sides(self, random_state: int) -> tuple[Codes, Codes]:
         """Positions of the rows to fit on and of those to test on, in the order in which they are used."""
@@ -100,6 +123,8 @@ class Setting:
         The answers of each person, if it is known who answered.
     file_order : ndarray of shape (n_answers,) or None
         Positions of the answers in the order of their file, if they have one each.
+    training_accuracy : float or None
+        The model's accuracy on its training set, if it is known.
     """
 
     dataset: str
@@ -112,6 +137,7 @@ class Setting:
     answer: Codes
     people: People | None = None
     file_order: Codes | None = None
+    training_accuracy: float | None = None
 
     @property
     def name(self) -> str:
