@@ -66,6 +66,61 @@ def test_p_values_of_independent_teams_are_uniform():
     assert np.mean(np.array(p_values) <= 0.1) < 0.2
 
 
+def _six_answers_per_item(seed, n_items=80, n_classes=3):
+    """A model that is independent given the truth, and six answers per item that share the item's look."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_items)
+    model, looks_like = (np.where(rng.random(n_items) < 0.6, y, rng.integers(0, n_classes, n_items)) for _ in range(2))
+    item = rng.permutation(np.repeat(np.arange(n_items), 6))
+    human = np.where(rng.random(item.size) < 0.8, looks_like[item], rng.integers(0, n_classes, item.size))
+    return model[item], human, y[item], item, looks_like[item]
+
+
+def test_p_values_of_an_independent_model_hold_with_six_answers_per_item():
+    clustered, one_by_one = [], []
+    for seed in range(400):
+        model, human, y, item, _ = _six_answers_per_item(seed)
+        clustered.append(independence(model, human, y, item=item, n_permutations=99).p_value <= 0.05)
+        if seed < 50:
+            one_by_one.append(independence(model, human, y, n_permutations=99).p_value <= 0.05)
+    assert 0.017 <= np.mean(clustered) <= 0.083  # 5 %, and three standard errors of 400 trials
+    assert np.mean(one_by_one) > 0.5
+
+
+def test_dependence_is_found_with_six_answers_per_item():
+    _, human, y, item, looks_like = _six_answers_per_item(0)
+    found = independence(looks_like, human, y, item=item)
+    assert found.p_value == 1 / 1001
+    assert found.conditional_mutual_information > 3 * found.by_chance
+
+
+def test_items_of_one_answer_each_change_nothing_and_names_are_free():
+    proba, human, y = _team(n=200, dependence=0.1)
+    alone, named = independence(proba, human, y), independence(proba, human, y, item=[f"i{k}" for k in range(200)])
+    assert (alone.p_value, alone.by_chance) == (named.p_value, named.by_chance)
+    model, human, y, item, _ = _six_answers_per_item(1)
+    texts = np.array([f"image {k:03d}" for k in item])
+    assert independence(model, human, y, item=item).p_value == independence(model, human, y, item=texts).p_value
+
+
+def test_a_thousand_classes_with_two_answers_per_item():
+    proba, human, y = _team(n=1000, n_classes=1000)
+    item = np.repeat(np.arange(1000), 2)
+    found = independence(proba[item], human[item], y[item], item=item, n_permutations=20)
+    assert 0.0 < found.p_value <= 1.0
+
+
+def test_an_item_has_one_truth_and_one_prediction():
+    with pytest.raises(
+        InvalidObservations, match=r"y must be the same in all rows of an item; row 1 differs from row 0 \(1 of 3"
+    ):
+        independence([0, 0, 1], [0, 1, 1], [0, 1, 1], item=["a", "a", "b"])
+    with pytest.raises(InvalidObservations, match="model_label_or_proba must be the same in all rows of an item"):
+        independence([0, 1, 1], [0, 1, 1], [0, 0, 1], item=["a", "a", "b"])
+    with pytest.raises(InvalidObservations, match="item and model_label_or_proba must have the same number of rows"):
+        independence([0, 1], [0, 1], [0, 1], item=[0, 1, 2])
+
+
 def test_the_same_seed_gives_the_same_p_value():
     team = _team(n=300)
     first, second, other = (independence(*team, random_state=seed).p_value for seed in (3, 3, 4))

@@ -8,7 +8,7 @@ from twoheads import studies
 
 SIZES = (2, 10, 100, 1000, 5000)
 EXPECTED = {
-    ("paper_2021", "LR"): (79.9, 37.8, 5.14, 4.61, 4.35),
+    ("paper_2021", "LR on m"): (79.9, 37.8, 5.14, 4.61, 4.35),
     ("paper_2021", "SP"): (5.87, 4.21, 3.75, 3.70, 3.73),
     ("paper_2021", "L+L"): (7.76, 7.43, 7.00, 5.56, 4.67),
     ("paper_2021", "P+L"): (4.45, 4.29, 4.05, 3.91, 3.83),
@@ -32,11 +32,11 @@ def test_learning_curves(data_folder, tmp_path):
         for n, error in zip(SIZES, errors, strict=True):
             row = found[behaviour, method, n]
             assert row.mean == pytest.approx(error, abs=0.15), row
-            assert row.n_seeds == (9 if (method, n) == ("LR", 2) else 10)
+            assert row.n_seeds == (9 if (method, n) == ("LR on m", 2) else 10)
     # What the figure shows: P+L below human and model with ten labels, L+L and LR far above.
     best_alone = min(found["correct", "Human", 0].mean, found["correct", "Model", 0].mean)
     for behaviour in ("paper_2021", "correct"):
         assert found[behaviour, "P+L", 10].mean < best_alone
         assert found[behaviour, "L+L", 10].mean > best_alone
-        assert found[behaviour, "LR", 10].mean > best_alone
+        assert found[behaviour, "LR on m", 10].mean > best_alone
     assert found["correct", "Recommended", 5000].mean <= found["correct", "P+L", 5000].mean + 0.1

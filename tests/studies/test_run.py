@@ -71,10 +71,13 @@ def test_methods_are_the_papers_columns(everything):
         behaviour: {row["method"] for row in table if row["behaviour"] == behaviour}
         for behaviour in ("paper_2021", "correct")
     }
-    assert of["paper_2021"] == {"Human", "Model", "L+L", "Uncalibrated", "TS", "ETS", "IMax"}
-    assert of["correct"] == of["paper_2021"] | {"Recommended"}
-    curves = {row["method"] for row in read_table(everything[1] / "learning_curves.csv")}
-    assert curves == {"Human", "Model", "LR", "SP", "L+L", "P+L", "P+L-EM", "Bayes", "Recommended"}
+    columns = {"Human", "Model", "L+L", "Uncalibrated", "TS", "ETS", "IMax"}
+    assert of["paper_2021"] == columns | {"L+L, images split", "TS, images split"}
+    assert of["correct"] == columns | {"Recommended"}
+    table = read_table(everything[1] / "learning_curves.csv")
+    curves = {row["method"] for row in table if row["behaviour"] == "paper_2021"}
+    assert curves == {"Human", "Model", "LR on m", "SP", "L+L", "P+L", "P+L-EM", "Bayes"}
+    assert {row["method"] for row in table} == curves | {"LR on log m", "Recommended"}
     table = read_table(everything[1] / "calibration.csv")
     assert {(row["method"], row["n_labelled"]) for row in table if row["behaviour"] == "paper_2021"} == {
         ("Model", "0"), ("Comb.", "0"), ("Model", "10"), ("Comb.", "10"), ("Model", "5000"), ("Comb.", "5000"),
@@ -88,6 +91,17 @@ def test_published_numbers_stand_beside_ours(everything):
     human = next(r for r in rows if (r["model"], r["noise_level"], r["method"]) == ("VGG-19", "110", "Human"))
     assert (human["published_mean"], human["published_sd"]) == ("22.99", "0.71")
     assert {r["published_mean"] for r in rows if r["method"] == "Recommended"} == {""}
+
+
+def test_what_splitting_answers_was_worth_is_told(everything):
+    rows = read_table(everything[1] / "error_rates.csv")
+    at = {(r["noise_level"], r["method"]): float(r["mean"]) for r in rows if r["behaviour"] == "paper_2021"}
+    changes = [
+        f"{at[noise, 'L+L']:.2f} -> {at[noise, 'L+L, images split']:.2f} at noise {noise}" for noise in ("80", "110")
+    ]
+    note = f"VGG-19: the error of L+L if images are split, not answers: {', '.join(changes)}."
+    assert note in everything[0].notes
+    assert {r["dataset"] for r in rows if r["method"].endswith("images split")} == {"ImageNet-16H"}
 
 
 def test_theorem_1_holds_in_every_row(everything):

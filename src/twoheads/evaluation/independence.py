@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.errors import InvalidParameter
+from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.evaluation.inputs import (
     as_codes,
     as_labels,
@@ -19,6 +19,11 @@ from twoheads.evaluation.inputs import (
     whole_number,
 )
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.clustered_independence import (
+    clustered_conditional_mutual_information,
+    clustered_p_value,
+    item_labels,
+)
 from twoheads.kernels.scoring import information
 from twoheads.observations.checks import same_length
 
@@ -106,6 +111,7 @@ def independence(
     human_label: ArrayLike,
     y: ArrayLike,
     *,
+    item: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     n_permutations: int = 1000,
     random_state: int | np.random.Generator | None = 0,
@@ -115,14 +121,18 @@ def independence(
 
     Parameters
     ----------
-    model_label_or_proba : array of shape (n_items,) or (n_items, n_classes)
+    model_label_or_proba : array of shape (n_answers,) or (n_answers, n_classes)
         The model's labels, or its probabilities, of which the label is the most probable class.
-    human_label, y : array of shape (n_items,)
+    human_label, y : array of shape (n_answers,)
         The human's label and the truth.
+    item : array of shape (n_answers,), optional
+        The item of each answer, if some items have several; by default each row is an item of its own. Answers about
+        one item resemble each other: shuffled one by one, they seem to depend on a model that is independent.
     classes : array of shape (n_classes,), optional
         The label of each column; by default as in `twoheads.evaluation.metrics`.
     n_permutations : int
-        Number of shuffles of the human's labels among the items of the same true class.
+        Number of shuffles of the human's labels among the items of the same true class; all answers about an item
+        stay together.
     random_state : int, numpy Generator or None
         Seed of the shuffles; the same seed gives the same p-value.
     base : float
@@ -137,8 +147,27 @@ def independence(
     (1.0, 1.0, True)
     """
     log_base, size = _log_base(base), whole_number(n_permutations, "n_permutations")
+    model, answer, truth, shift = _labels_and_shift(model_label_or_proba, human_label, y, classes)
+    observed = information.conditional_mutual_information(model, answer, truth)
+    rng = np.random.default_rng(random_state)
+    if item is None:
+        by_chance = information.permuted_conditional_mutual_information(model, answer, truth, size, rng)
+    else:
+        by_chance = _permuted_by_item(model, answer, truth, _item_codes(item, model, truth), size, rng)
+    return Independence(
+        conditional_mutual_information=observed / log_base,
+        mutual_information=information.mutual_information(model, answer) / log_base,
+        by_chance=float(by_chance.mean()) / log_base,
+        p_value=clustered_p_value(observed, by_chance),
+        shift=shift,
+    )
+
+
+def _labels_and_shift(
+    model_label_or_proba: ArrayLike, human_label: ArrayLike, y: ArrayLike, classes: ArrayLike | None
+) -> tuple[Codes, Codes, Codes, ProbabilityShift | None]:
+    """Codes of the model's label, the human's and the truth, (n_answers,) each; with probabilities, the shift."""
     human = as_labels(human_label, "human_label")
-    shift = None
     if np.ndim(model_label_or_proba) == 1:
         labels = {
             "model_label_or_proba": as_labels(model_label_or_proba, "model_label_or_proba"),
@@ -149,24 +178,45 @@ def independence(
             same_length(name, labels[name].size, "model_label_or_proba", labels["model_label_or_proba"].size)
         named = shared_classes(labels, classes)
         model, answer, truth = (as_codes(values, named, name) for name, values in labels.items())
-    else:
-        proba = as_proba(model_label_or_proba, "model_label_or_proba")
-        named, truth = as_truth(y, classes, len(proba), proba.shape[1], "model_label_or_proba")
-        same_length("human_label", human.size, "model_label_or_proba", proba.shape[1])
-        model, answer = proba.argmax(axis=0), as_codes(human, named, "human_label")
-        shift = _shift(named, proba[truth, np.arange(truth.size)], answer == truth, truth)
-    observed = information.conditional_mutual_information(model, answer, truth)
-    by_chance = information.permuted_conditional_mutual_information(
-        model, answer, truth, size, np.random.default_rng(random_state)
-    )
-    as_much = np.count_nonzero(by_chance >= observed - 1e-12)  # equal tables, summed in another order
-    return Independence(
-        conditional_mutual_information=observed / log_base,
-        mutual_information=information.mutual_information(model, answer) / log_base,
-        by_chance=float(by_chance.mean()) / log_base,
-        p_value=float((1 + as_much) / (1 + size)),
-        shift=shift,
-    )
+        return model, answer, truth, None
+    proba = as_proba(model_label_or_proba, "model_label_or_proba")
+    named, truth = as_truth(y, classes, len(proba), proba.shape[1], "model_label_or_proba")
+    same_length("human_label", human.size, "model_label_or_proba", proba.shape[1])
+    answer = as_codes(human, named, "human_label")
+    shift = _shift(named, proba[truth, np.arange(truth.size)], answer == truth, truth)
+    return proba.argmax(axis=0), answer, truth, shift
+
+
+def _item_codes(item: ArrayLike, model: Codes, truth: Codes) -> Codes:
+    """The code of each answer's item; all rows of an item must have one truth and one label of the model."""
+    named = as_labels(item, "item")
+    same_length("item", named.size, "model_label_or_proba", model.size)
+    _, first, codes = np.unique(named, return_index=True, return_inverse=True)
+    for argument, labels in (("y", truth), ("model_label_or_proba", model)):
+        off = np.flatnonzero(labels != labels[first[codes]])
+        if off.size:
+            rule, found = "must be the same in all rows of an item", f"differs from row {first[codes[off[0]]]}"
+            remedy = "Give each item a name of its own in item."
+            raise InvalidObservations(Problem(argument, rule, int(off[0]), found, int(off.size), labels.size, remedy))
+    return codes
+
+
+def _permuted_by_item(
+    model: Codes, answer: Codes, truth: Codes, item: Codes, size: int, rng: np.random.Generator
+) -> Floats:
+    """``I(M; H | Y)`` after shuffling whole items, ``size`` times; codes (n_answers,)."""
+    n_items = int(item.max()) + 1
+    if n_items == item.size:
+        return information.permuted_conditional_mutual_information(model, answer, truth, size, rng)
+    model_of_item, truth_of_item = (item_labels(item, codes, n_items) for codes in (_rank(model, truth), truth))
+    return clustered_conditional_mutual_information(model_of_item, _rank(answer, truth), truth_of_item, item, size, rng)
+
+
+def _rank(codes: Codes, truth: Codes) -> Codes:
+    """Rank of each code among those that occur with the same truth: the information is the same, tables are smaller."""
+    pairs, inverse = np.unique(truth * (codes.max() + 1) + codes, return_inverse=True)
+    of_pair = pairs // (codes.max() + 1)
+    return np.asarray((np.arange(len(pairs)) - np.searchsorted(of_pair, of_pair))[inverse])
 
 
 def _shift(

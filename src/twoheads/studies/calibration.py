@@ -40,10 +40,16 @@ def calibration(context: Context) -> Result:
     columns = columns_of(context.protocol)
     cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
     n_trials = max(column.n_trials for column in columns)
-    rows_by_setting = {setting: context.protocol.rows(setting) for setting in context.data.settings}
+    rows_by_case = {case: context.protocol.rows(*case) for case in cases}
     n_confusion = 5000 if context.protocol.is_stated else ALL
     tasks = [
-        (rows_by_setting[setting], trial, behaviour, tuple(c for c in columns if trial < c.n_trials), n_confusion)
+        (
+            rows_by_case[setting, behaviour],
+            trial,
+            behaviour,
+            tuple(c for c in columns if trial < c.n_trials),
+            n_confusion,
+        )
         for setting, behaviour in cases
         for trial in range(n_trials)
     ]
@@ -80,20 +86,24 @@ def _predicted(
 ) -> Iterator[tuple[tuple[str, int], Floats]]:
     """Probabilities of each column for the test rows."""
     yield (MODEL, 0), split.X_test[:, 1:]
-    uncalibrated = combiner_of(behaviour, "Uncalibrated", "mode").fit(split.X[:n_confusion], split.y[:n_confusion])
+    uncalibrated = combiner_of(behaviour, "Uncalibrated", "mode", priors=split.priors)
+    uncalibrated.fit(split.X[:n_confusion], split.y[:n_confusion])
     yield (COMBINATION, 0), uncalibrated.predict_proba(split.X_test)
     for n in (10, 5000):
         X, y = split.X[:n], split.y[:n]
         if (MODEL, n) in wanted:
-            yield (MODEL, n), temperature_of(behaviour).fit(X[:, 1:], y).predict_proba(split.X_test[:, 1:])
+            yield (
+                (MODEL, n),
+                temperature_of(behaviour, split.priors).fit(X[:, 1:], y).predict_proba(split.X_test[:, 1:]),
+            )
         if {(COMBINATION, n), (RECALIBRATED, n)} & wanted:
-            combiner = combiner_of(behaviour, "P+L").fit(X, y)
+            combiner = combiner_of(behaviour, "P+L", priors=split.priors).fit(X, y)
             combined = combiner.predict_proba(split.X_test)
             yield (COMBINATION, n), combined
             if (RECALIBRATED, n) in wanted:
                 yield (
                     (RECALIBRATED, n),
-                    temperature_of(behaviour).fit(combiner.predict_proba(X), y).predict_proba(combined),
+                    temperature_of(behaviour, split.priors).fit(combiner.predict_proba(X), y).predict_proba(combined),
                 )
         if (RECOMMENDED, n) in wanted and behaviour != PAPER:
             yield (RECOMMENDED, n), combiner_of(behaviour, RECOMMENDED).fit(X, y).predict_proba(split.X_test)

@@ -8,6 +8,7 @@ from pathlib import Path
 from twoheads.errors import InvalidObservations
 from twoheads.studies import cifar10h, imagenet16h
 from twoheads.studies.setting import Setting
+from twoheads.studies.training_accuracy import with_training_accuracy
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,4 +53,5 @@ def read_data(folder: str | Path) -> Data:
             f"data must hold public files of the paper; {str(place)!r} and its folders cifar10h and imagenet16h hold "
             f"none. Any of these will do: {', '.join(names)}; or {imagenet16h.ANSWERS} with {imagenet16h.PREDICTIONS}."
         )
-    return Data((*cifar, *imagenet), (*no_cifar, *no_imagenet))
+    settings = with_training_accuracy([*cifar, *imagenet], place)
+    return Data(settings, (*no_cifar, *no_imagenet))

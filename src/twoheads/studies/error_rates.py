@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from twoheads.evaluation import error_rate
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import RECOMMENDED, combiner_of
 from twoheads.studies.protocol import Column
-from twoheads.studies.rows import BEHAVIOURS, PAPER, rows_of
-from twoheads.studies.setting import Rows, Split
+from twoheads.studies.rows import BEHAVIOURS, PAPER, Row, rows_of
+from twoheads.studies.setting import Rows, Setting, Split
+
+#: Columns computed a second time with images split, to measure what splitting answers was worth.
+LEAK_METHODS = ("L+L", "TS")
+IMAGES_SPLIT = ", images split"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Columns of a setting that are computed on the same trials; ``suffix`` is added to their names."""
+
+    setting: Setting
+    behaviour: str
+    rows: Rows
+    columns: tuple[Column, ...]
+    suffix: str = ""
+
+    @property
+    def n_trials(self) -> int:
+        """The most trials of a column."""
+        return max(column.n_trials for column in self.columns)
 
 
 def error_rates(context: Context) -> Result:
     """Error (%) of each column, mean and standard deviation over trials."""
-    columns = context.protocol.error_columns()
-    cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
-    n_trials = max(column.n_trials for column in columns)
-    rows_by_setting = {setting: context.protocol.rows(setting) for setting in context.data.settings}
+    cases = _cases(context)
     tasks = [
-        (rows_by_setting[setting], trial, behaviour, tuple(c for c in columns if trial < c.n_trials))
-        for setting, behaviour in cases
-        for trial in range(n_trials)
+        (case.rows, trial, case.behaviour, tuple(c for c in case.columns if trial < c.n_trials))
+        for case in cases
+        for trial in range(case.n_trials)
     ]
     found = iter(context.work.map(_trial, tasks))
+    rows = [row for case in cases for row in _rows(case, [next(found) for _ in range(case.n_trials)])]
+    return Result("error_rates", rows, notes=leak_notes(rows))
+
+
+def _cases(context: Context) -> list[Case]:
+    columns = context.protocol.error_columns()
+    twice = tuple(column for column in columns if column.method in LEAK_METHODS)
+    cases = []
+    for setting in context.data.settings:
+        for behaviour in BEHAVIOURS:
+            rows = context.protocol.rows(setting, behaviour)
+            cases.append(Case(setting, behaviour, rows, columns))
+            if not rows.splits_images:
+                cases.append(Case(setting, behaviour, setting.every_answer(), twice, IMAGES_SPLIT))
+    return cases
+
+
+def _rows(case: Case, trials: list[dict[str, tuple[float, int]]]) -> list[Row]:
     rows = []
-    for setting, behaviour in cases:
-        trials = [next(found) for _ in range(n_trials)]
-        for column in columns:
-            errors = [errors[column.method] for errors in trials[: column.n_trials] if column.method in errors]
-            if errors:
-                n_labelled = max(n for _, n in errors)
-                rows += rows_of(
-                    setting, behaviour, column.method, n_labelled, {"error": [error for error, _ in errors]}
-                )
-    return Result("error_rates", rows)
+    for column in case.columns:
+        errors = [errors[column.method] for errors in trials[: column.n_trials] if column.method in errors]
+        if errors:
+            n_labelled = max(n for _, n in errors)
+            values = {"error": [error for error, _ in errors]}
+            rows += rows_of(case.setting, case.behaviour, column.method + case.suffix, n_labelled, values)
+    return rows
+
+
+def leak_notes(rows: Iterable[Row]) -> list[str]:
+    """What it was worth to have answers about one image on both sides: a sentence per model and method."""
+    means = {(row.model, row.noise_level, row.method): row.mean for row in rows if row.behaviour == PAPER}
+    found: dict[tuple[str, str], list[str]] = {}
+    for (model, noise, method), mean in means.items():
+        whole = means.get((model, noise, method + IMAGES_SPLIT))
+        if whole is not None:
+            found.setdefault((model, method), []).append(f"{mean:.2f} -> {whole:.2f} at noise {noise}")
+    return [
+        f"{model}: the error of {method} if images are split, not answers: {', '.join(changes)}."
+        for (model, method), changes in found.items()
+    ]
 
 
 def _trial(rows: Rows, trial: int, behaviour: str, columns: tuple[Column, ...]) -> dict[str, tuple[float, int]]:
@@ -52,5 +101,5 @@ def error_of(split: Split, behaviour: str, column: Column) -> float:
     if column.method == "Model":
         return 100 * error_rate(split.y_test, split.X_test[:, 1:])
     n = column.n_labelled
-    combiner = combiner_of(behaviour, column.method, column.estimate).fit(split.X[:n], split.y[:n])
-    return 100 * error_rate(split.y_test, combiner.predict(split.X_test))
+    combiner = combiner_of(behaviour, column.method, column.estimate, priors=split.priors)
+    return 100 * error_rate(split.y_test, combiner.fit(split.X[:n], split.y[:n]).predict(split.X_test))

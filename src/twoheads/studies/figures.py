@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 COLOURS = {
     "Human": "#56606b",
     "Model": "#56606b",
-    "LR": "#8c8c8c",
+    "LR on m": "#8c8c8c",
+    "LR on log m": "#56b4e9",
     "SP": "#e69f00",
     "L+L": "#d55e00",
     "P+L": "#0072b2",
@@ -25,7 +26,16 @@ COLOURS = {
     "Bayes": "#cc79a7",
     "Recommended": "#000000",
 }
-MARKERS = {"LR": "x", "SP": "s", "L+L": "v", "P+L": "o", "P+L-EM": "^", "Bayes": "D", "Recommended": "*"}
+MARKERS = {
+    "LR on m": "x",
+    "LR on log m": "+",
+    "SP": "s",
+    "L+L": "v",
+    "P+L": "o",
+    "P+L-EM": "^",
+    "Bayes": "D",
+    "Recommended": "*",
+}
 
 _STYLE: Any = {
     "font.family": "sans-serif",

@@ -145,7 +145,10 @@ def _setting(
         )
     if len(place) < len(chosen):
         raise InvalidObservations(f"{predictions_path} has an image twice for {name} at noise {level}.")
-    image, answer, person = np.array(sorted(answered, key=lambda row: row[0]), dtype=np.intp).T
+    in_file = np.array(answered, dtype=np.intp)
+    by_image = np.argsort(in_file[:, 0], kind="stable")
+    image, answer, person = in_file[by_image].T
     proba /= proba.sum(axis=1, keepdims=True)  # released divided by their largest
     people = People(person, image, answer)
-    return Setting(DATASET, MODELS.get(name, name), level, classes, proba, truth, image, answer, people)
+    file_order = np.argsort(by_image, kind="stable")
+    return Setting(DATASET, MODELS.get(name, name), level, classes, proba, truth, image, answer, people, file_order)

@@ -9,8 +9,8 @@ from twoheads.evaluation import independence as assess
 from twoheads.studies.context import Context, Result
 from twoheads.studies.figures import as_files, panels, slug, style
 from twoheads.studies.imagenet16h import DATASET as IMAGENET
-from twoheads.studies.rows import CORRECT, PAPER, Row, rows_of
-from twoheads.studies.setting import Rows, Setting
+from twoheads.studies.rows import BEHAVIOURS, CORRECT, PAPER, Row, rows_of
+from twoheads.studies.setting import SEED, Rows, Setting
 
 #: The seeds of the human's label and of the split behind the published table.
 HUMAN_SEED, SPLIT_SEED = 123, 1
@@ -20,54 +20,63 @@ METHOD = "Model and human"
 def independence(context: Context) -> Result:
     """CMI and MI in bits on evaluation splits, and the model's mean probability of the truth, class by class."""
     stated = context.protocol.is_stated
-    settings = context.data.settings
     n_trials = context.protocol.trials(25 if stated else 1)
+    cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
+    rows_by_case = {case: _rows(context, *case) for case in cases}
     tasks = [
-        (_rows(context, setting), trial * 9658 if stated or trial else SPLIT_SEED)
-        for setting in settings
+        (rows_by_case[case], trial * SEED if stated or trial else SPLIT_SEED)
+        for case in cases
         for trial in range(n_trials)
     ]
     results = iter(context.work.map(_assess, tasks))
-    found = {setting: [next(results) for _ in range(n_trials)] for setting in settings}
-    rows = [row for setting, trials in found.items() for row in _table(setting, trials)]
+    found = {case: [next(results) for _ in range(n_trials)] for case in cases}
+    rows = [row for case, trials in found.items() for row in _table(*case, trials)]
     notes = [
         "Chance alone makes CMI positive: 'CMI beyond chance' takes away what shuffling the human's labels among the "
-        "images of a class leaves."
+        "images of a class leaves. All answers about an image are shuffled together."
     ]
-    return Result("independence", rows, _figures(found), notes)
+    drawn = {setting: trials[0] for (setting, behaviour), trials in found.items() if behaviour == PAPER}
+    return Result("independence", rows, _figures(drawn), notes)
 
 
-def _rows(context: Context, setting: Setting) -> Rows:
+def _rows(context: Context, setting: Setting, behaviour: str) -> Rows:
     if context.protocol.is_stated or setting.dataset == IMAGENET:
-        return context.protocol.rows(setting)
+        return context.protocol.rows(setting, behaviour)
     return setting.one_answer(HUMAN_SEED)
 
 
 def _assess(rows: Rows, random_state: int) -> Independence:
-    split = rows.split_by(random_state)
-    codes = list(range(rows.X.shape[1] - 1))
+    _, test = rows.sides(random_state)
+    X = rows.X[test]
     return assess(
-        split.X_test[:, 1:],
-        split.X_test[:, 0].astype(int),
-        split.y_test,
-        classes=codes,
+        X[:, 1:],
+        X[:, 0].astype(int),
+        rows.y[test],
+        item=rows.image[test],
+        classes=list(range(X.shape[1] - 1)),
         n_permutations=999,
         random_state=0,
     )
 
 
-def _table(setting: Setting, trials: list[Independence]) -> list[Row]:
+def _table(setting: Setting, behaviour: str, trials: list[Independence]) -> list[Row]:
     measured = {
         "CMI": [trial.conditional_mutual_information for trial in trials],
         "MI": [trial.mutual_information for trial in trials],
     }
-    beyond = {
-        "CMI beyond chance": [trial.conditional_mutual_information - trial.by_chance for trial in trials],
-        "p-value of independence": [trial.p_value for trial in trials],
-    }
-    rows = rows_of(setting, PAPER, METHOD, 0, measured) + rows_of(setting, CORRECT, METHOD, 0, measured | beyond)
+    if behaviour == CORRECT:
+        beyond = {
+            "CMI beyond chance": [trial.conditional_mutual_information - trial.by_chance for trial in trials],
+            "p-value of independence": [trial.p_value for trial in trials],
+        }
+        return rows_of(setting, CORRECT, METHOD, 0, measured | beyond)
+    return rows_of(setting, PAPER, METHOD, 0, measured) + _class_rows(setting, trials)
+
+
+def _class_rows(setting: Setting, trials: list[Independence]) -> list[Row]:
+    rows = []
+    shifts = [trial.shift for trial in trials if trial.shift is not None]
     for code, name in enumerate(setting.classes):
-        shifts = [trial.shift for trial in trials if trial.shift is not None]
         values = {
             "mean P(y) given y": [float(shift.mean_proba[code]) for shift in shifts],
             "mean P(y) given y and h=y": [float(shift.mean_proba_human_right[code]) for shift in shifts],
@@ -77,7 +86,7 @@ def _table(setting: Setting, trials: list[Independence]) -> list[Row]:
     return rows
 
 
-def _figures(found: dict[Setting, list[Independence]]) -> dict[str, bytes]:
+def _figures(found: dict[Setting, Independence]) -> dict[str, bytes]:
     """One figure of all CIFAR-10H models, and one for each ImageNet-16H model with its noise levels."""
     groups: dict[str, list[Setting]] = {}
     for setting in found:
@@ -91,7 +100,7 @@ def _figures(found: dict[Setting, list[Independence]]) -> dict[str, bytes]:
             for axes in grid.flat[len(settings) :]:
                 axes.set_visible(False)
             for setting, axes in zip(settings, grid.flat, strict=False):
-                shift = found[setting][0].shift
+                shift = found[setting].shift
                 assert shift is not None
                 axes.axline((0.5, 0.5), slope=1, color="#8c8c8c", linewidth=1)
                 x = shift.mean_proba

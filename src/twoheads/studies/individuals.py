@@ -11,7 +11,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import combiner_of
 from twoheads.studies.rows import BEHAVIOURS, Row, rows_of
-from twoheads.studies.setting import SEED, Setting
+from twoheads.studies.setting import SEED, Priors, Setting
 
 N_LABELLED = 25
 #: Minimum of held-out answers of a person: the error on one or two is mostly noise.
@@ -33,7 +33,10 @@ def individuals(context: Context) -> Result:
         for behaviour in BEHAVIOURS
         for chunk in _chunks(_answers_by_person(setting))
     ]
-    tasks = [(setting.proba, setting.truth, chunk, behaviour, n_draws) for setting, behaviour, chunk in chunks]
+    tasks = [
+        (setting.proba, setting.truth, chunk, behaviour, n_draws, context.protocol.priors(setting))
+        for setting, behaviour, chunk in chunks
+    ]
     errors: dict[tuple[Setting, str], list[Floats]] = {}
     for (setting, behaviour, _), found in zip(chunks, context.work.map(_errors, tasks), strict=True):
         errors.setdefault((setting, behaviour), []).append(found)
@@ -69,7 +72,12 @@ def _chunks(people: list[tuple[int, Codes, Codes]]) -> list[list[tuple[int, Code
 
 
 def _errors(
-    proba: Floats, truth: Codes, people: list[tuple[int, Codes, Codes]], behaviour: str, n_draws: int
+    proba: Floats,
+    truth: Codes,
+    people: list[tuple[int, Codes, Codes]],
+    behaviour: str,
+    n_draws: int,
+    priors: Priors,
 ) -> Floats:
     """Errors in per cent of human, model and P+L, (n_people, 3), averaged over draws."""
     errors = np.zeros((len(people), len(METHODS)))
@@ -78,7 +86,7 @@ def _errors(
         for draw in range(n_draws):
             order = np.random.default_rng([SEED, abs(person), draw]).permutation(len(y))
             training, held_out = order[:N_LABELLED], order[N_LABELLED:]
-            combiner = combiner_of(behaviour, "P+L").fit(X[training], y[training])
+            combiner = combiner_of(behaviour, "P+L", priors=priors).fit(X[training], y[training])
             errors[at] += [
                 100 * error_rate(y[held_out], answer[held_out]),
                 100 * error_rate(y[held_out], X[held_out, 1:].argmax(axis=1)),

@@ -50,15 +50,15 @@ def overview(context: Context) -> Result:
         for column in columns
         if (behaviour, column.method) != (PAPER, RECOMMENDED)
     ]
-    rows_by_setting = {setting: protocol.rows(setting) for setting in shown}
-    tasks = [(rows_by_setting[setting], behaviour, column) for setting, behaviour, column in cases]
+    rows_by_case = {case[:2]: protocol.rows(*case[:2]) for case in cases}
+    tasks = [(rows_by_case[case[:2]], *case[1:]) for case in cases]
     errors = context.work.map(_errors, tasks)
     rows: list[Row] = []
     for (setting, behaviour, column), values in zip(cases, errors, strict=True):
         rows += rows_of(setting, behaviour, column.method, column.n_labelled, {"error": values})
     examples = {}
     for setting in shown:
-        examples[setting] = _examples(rows_by_setting[setting])
+        examples[setting] = _examples(rows_by_case[setting, CORRECT])
         for behaviour, example in examples[setting].items():
             rows += _example_rows(setting, behaviour, example)
     notes = [
@@ -84,9 +84,13 @@ def _examples(rows: Rows) -> dict[str, Example]:
     split = rows.split(0)
     X, y, test, truth = split.X[:N_LABELLED], split.y[:N_LABELLED], split.X_test, split.y_test
     human, model = test[:, 0].astype(int), test[:, 1:]
-    combined = {behaviour: combiner_of(behaviour, "P+L").fit(X, y).predict_proba(test) for behaviour in BEHAVIOURS}
+    combined = {
+        behaviour: combiner_of(behaviour, "P+L", priors=split.priors).fit(X, y).predict_proba(test)
+        for behaviour in BEHAVIOURS
+    }
     calibrated = {
-        behaviour: temperature_of(behaviour).fit(X[:, 1:], y).predict_proba(model) for behaviour in BEHAVIOURS
+        behaviour: temperature_of(behaviour, split.priors).fit(X[:, 1:], y).predict_proba(model)
+        for behaviour in BEHAVIOURS
     }
     confidence = combined[PAPER][np.arange(len(truth)), truth]
     fits = (human != truth) & (model.argmax(axis=1) == truth) & (combined[PAPER].argmax(axis=1) == truth)

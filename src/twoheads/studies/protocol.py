@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twoheads.errors import InvalidParameter
 from twoheads.studies.imagenet16h import DATASET as IMAGENET
-from twoheads.studies.setting import Rows, Setting
+from twoheads.studies.rows import PAPER
+from twoheads.studies.setting import OWN_PRIORS, Priors, Rows, Setting
 
 PROTOCOLS = ("published", "stated")
 
-#: All the labels of a trial, 70 % of the images.
+#: The paper's sigma for the models of ImageNet-16H; the 0.5 of the others is that of the methods.
+STATED_SD = 0.75
+
+#: All the labels of a trial, 70 % of them all.
 ALL = 1_000_000
 
 
@@ -68,14 +72,23 @@ class Protocol:
         """Number of trials, if the protocol's own is ``own``."""
         return own if self.seeds is None else int(self.seeds)
 
-    def rows(self, setting: Setting) -> Rows:
+    def rows(self, setting: Setting, behaviour: str) -> Rows:
         """One answer drawn for each image; of ImageNet-16H, as its published numbers show, every answer.
 
-        The paper's text speaks of one label per image throughout.
+        The published tables of ImageNet-16H split answers, so that an image is on both sides; ``correct`` splits
+        images. The paper's text speaks of one label per image throughout.
         """
-        if setting.dataset == IMAGENET and not self.is_stated:
-            return setting.every_answer()
-        return setting.drawn
+        if self.is_stated:
+            return replace(setting.drawn, priors=self.priors(setting))
+        if setting.dataset != IMAGENET:
+            return setting.drawn
+        return setting.every_answer_split() if behaviour == PAPER else setting.every_answer()
+
+    def priors(self, setting: Setting) -> Priors:
+        """The methods' own; as stated, sigma is 0.75 on ImageNet-16H and the mode is the model's training accuracy."""
+        if not self.is_stated:
+            return OWN_PRIORS
+        return Priors(STATED_SD if setting.dataset == IMAGENET else None, setting.training_accuracy)
 
     def error_columns(self) -> tuple[Column, ...]:
         """Columns of the error-rate tables."""

@@ -114,8 +114,8 @@ class Agreement:
         found += _listed(to_the_digit, 12)
         if in_shape:
             found.append(
-                "  The public ImageNet-16H predictions are not of the paper's checkpoints, and here images are split, "
-                "not answers: compare the shape, not the digits."
+                "  The public ImageNet-16H predictions are not of the paper's checkpoints: compare the shape, not the "
+                "digits, but for the human's."
             )
         found += _listed(in_shape, 3)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,14 +24,34 @@ class People:
     answer: Codes
 
 
+@dataclass(frozen=True)
+class Priors:
+    """Priors that take the place of a method's own; None keeps those.
+
+    Attributes
+    ----------
+    log_temperature_sd : float or None
+        Standard deviation of the logarithm of the temperature, the paper's sigma.
+    accuracy : float or None
+        Mode of the confusion matrix's diagonal.
+    """
+
+    log_temperature_sd: float | None = None
+    accuracy: float | None = None
+
+
+OWN_PRIORS = Priors()
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows (the human's code, then the model's probabilities) and truth, to fit on and to test on."""
+    """Rows (the human's code, then the model's probabilities) and truth, to fit on and to test on; and priors."""
 
     X: Floats
     y: Codes
     X_test: Floats
     y_test: Codes
+    priors: Priors = OWN_PRIORS
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,24 +68,36 @@ class Rows:
         The image of each row.
     n_images : int
         How many images there are.
+    splits_images : bool
+        Whether all rows of an image are on the same side of a split; else rows are split, as if each had an image of
+        its own.
+    priors : Priors
+        Priors to fit with.
     """
 
     X: Floats
     y: Codes
     image: Codes
     n_images: int
+    splits_images: bool = True
+    priors: Priors = OWN_PRIORS
 
     def split(self, trial: int) -> Split:
-        """Split of a trial, 70 % of the images to fit on: the paper's own if there is one answer per image."""
+        """Split of a trial, 70 % to fit on: the paper's own for one answer per image, and for rows that are split."""
         return self.split_by(trial * SEED)
 
     def split_by(self, random_state: int) -> Split:
-        """Split with a seed. All answers about an image are on the same side; rows come in random order."""
-        training, test = (
-            self._rows_of(images, random_state)
-            for images in train_test_split(np.arange(self.n_images), test_size=TEST_SHARE, random_state=random_state)
-        )
-        return Split(self.X[training], self.y[training], self.X[test], self.y[test])
+        """Split with a seed; rows come in random order."""
+        training, test = self.sides(random_state)
+        return Split(self.X[training], self.y[training], self.X[test], self.y[test], self.priors)
+
+    def sides(self, random_state: int) -> tuple[Codes, Codes]:
+        """Positions of the rows to fit on and of those to test on, in the order in which they are used."""
+        n_units = self.n_images if self.splits_images else len(self.image)
+        training, test = train_test_split(np.arange(n_units), test_size=TEST_SHARE, random_state=random_state)
+        if not self.splits_images:
+            return training, test
+        return self._rows_of(training, random_state), self._rows_of(test, random_state)
 
     def _rows_of(self, images: Codes, random_state: int) -> Codes:
         if len(self.image) == self.n_images:  # one row per image, in the order of the images
@@ -89,6 +121,10 @@ class Setting:
         Answers, in the order of the images.
     people : People or None
         The answers of each person, if it is known who answered.
+    file_order : ndarray of shape (n_answers,) or None
+        Positions of the answers in the order of their file, if they have one each.
+    training_accuracy : float or None
+        The model's accuracy on its training set, if it is known.
     """
 
     dataset: str
@@ -100,6 +136,8 @@ class Setting:
     image: Codes
     answer: Codes
     people: People | None = None
+    file_order: Codes | None = None
+    training_accuracy: float | None = None
 
     @property
     def name(self) -> str:
@@ -122,8 +160,14 @@ class Setting:
         return self._rows(np.arange(len(self.truth)), human)
 
     def every_answer(self) -> Rows:
-        """Every answer, each with the model's probabilities for its image."""
+        """Every answer, each with the model's probabilities for its image; trials split images."""
         return self._rows(self.image, self.answer)
+
+    def every_answer_split(self) -> Rows:
+        """Every answer in the order of the file; trials split answers, so that most images are on both sides."""
+        assert self.file_order is not None
+        in_file_order = self._rows(self.image[self.file_order], self.answer[self.file_order])
+        return replace(in_file_order, splits_images=False)
 
     @cached_property
     def drawn(self) -> Rows:
