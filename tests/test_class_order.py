@@ -4,13 +4,18 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.model_selection import cross_val_predict
 
 import twoheads as th
-from twoheads.errors import InvalidArtifact, InvalidObservations
+from twoheads import tables
+from twoheads.combination.items import open_items
+from twoheads.errors import InvalidArtifact, InvalidObservations, InvalidParameter
 from twoheads.evaluation import log_loss
-from twoheads.observations.labels import in_order, ordered_classes
+from twoheads.observations.labels import in_order, label_text, ordered_classes
 from twoheads.storage.artifact import _checksum
 from twoheads.tables import from_label_studio, verdicts
 
@@ -140,3 +145,87 @@ def test_label_studio_with_such_names():
     seen, _ = from_label_studio(tasks)
     team = th.ProbabilityLabelCombiner().fit(seen, np.array(TWELVE))
     assert team.predict(seen).tolist() == TWELVE
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "Arrow", "list"])
+def test_whole_numbers_beyond_floats_keep_their_class_beside_gaps(form):
+    names = [2**53 + 1, 2**53, 5, 2**63 + 1]
+    truth = np.arange(40) % 4
+    proba = np.full((40, 4), 0.1 / 3)
+    proba[np.arange(40), truth] = 0.9
+    labels = [None if row % 7 == 0 else names[code] for row, code in enumerate(truth)]
+    columns = {f"p_{name}": proba[:, at] for at, name in enumerate(names)}
+    X, y = {
+        "pandas": lambda: (
+            pd.DataFrame({**columns, "human": pd.array(labels, dtype="UInt64")}),
+            pd.Series(labels, dtype="UInt64"),
+        ),
+        "polars": lambda: (
+            pl.DataFrame({**columns, "human": pl.Series(labels, dtype=pl.UInt64)}),
+            pl.Series(labels, dtype=pl.UInt64),
+        ),
+        "Arrow": lambda: (pa.table({**columns, "human": pa.array(labels, pa.uint64())}), pa.array(labels, pa.uint64())),
+        "list": lambda: (pd.DataFrame({**columns, "human": pd.Series(labels, dtype=object)}), labels),
+    }[form]()
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    known = [label for label in labels if label is not None]
+    counts = {label_text(name): known.count(name) for name in names}
+    assert dict(zip(map(label_text, team.classes_.tolist()), team.labels_per_class_.tolist(), strict=True)) == counts
+    assert [label_text(label) for label in team.predict(X)] == [str(names[code]) for code in truth]
+
+
+def test_an_arrow_array_of_texts_is_a_column():
+    X, y = table(names=["a", "b"])
+    team = th.ProbabilityLabelCombiner().fit(
+        pa.Table.from_pandas(X), pa.array([None, *y[1:]]), sample_weight=pa.array([1.0] * 60)
+    )
+    assert team.predict(X).tolist() == y.tolist()
+
+
+def test_a_class_prior_is_taken_by_name():
+    X, y = table()
+    shares = {name: 0.5 if name == "2" else 0.5 / 11 for name in TWELVE}
+    team = th.ProbabilityLabelCombiner(class_prior=shares).fit(X, y)
+    numbers = th.ProbabilityLabelCombiner(class_prior=[shares[name] for name in TWELVE])
+    numbers.fit(X.assign(human=y.astype(int)), y.astype(int))
+    by_name = team.predict_proba(X)[:, [team.classes_.tolist().index(name) for name in TWELVE]]
+    assert by_name == pytest.approx(numbers.predict_proba(X), abs=1e-9)
+    series = pd.Series(shares).sample(frac=1, random_state=0)
+    assert th.ProbabilityLabelCombiner(class_prior=series).fit(X, y).predict_proba(X) == pytest.approx(
+        team.predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize(
+    ("class_prior", "message"),
+    [
+        (np.full(12, 1 / 12), r"class_prior must be given by name where classes are texts of numbers"),
+        (dict.fromkeys(TWELVE[1:], 1 / 11), r"class_prior must name each of the 12 classes once; '0' is missing"),
+        (dict.fromkeys([*TWELVE, "x"], 1 / 13), r"'x' is not a class \(1 names are off\)"),
+        (["a"] * 12, r"class_prior must hold 12 positive numbers"),
+        ([[0.1], [0.2, 0.3]], r"class_prior must hold 12 positive numbers"),
+    ],
+)
+def test_a_class_prior_that_is_unclear_is_refused(class_prior, message):
+    with pytest.raises(InvalidParameter, match=message):
+        th.ProbabilityLabelCombiner(class_prior=class_prior).fit(*table())
+
+
+def test_teams_of_one_order_of_classes_are_merged_whatever_their_type():
+    X, y = table(names=["0", "1", "2"])
+    text = th.ProbabilityLabelCombiner().fit(X, y)
+    number = th.ProbabilityLabelCombiner().fit(X.assign(human=y.astype(int)), y.astype(int))
+    merged, expected = text.merge(number), text.merge(text)
+    assert merged.classes_.tolist() == ["0", "1", "2"]
+    assert merged.predict_proba(X) == pytest.approx(expected.predict_proba(X))
+
+
+def test_a_table_on_disk_continues_a_team_of_the_same_classes_in_another_type(tmp_path):
+    X, y = table()
+    pq.write_table(pa.Table.from_pandas(X.assign(truth=y)), tmp_path / "t.parquet")
+    team = th.ProbabilityLabelCombiner().fit(X.assign(human=y.astype(int)), y.astype(int))
+    scanned = tables.scan(tmp_path / "t.parquet")
+    small, large = (open_items(scanned, classes=team.classes_, max_numbers=limit) for limit in (10**6, 10))
+    assert small.schema.classes.tolist() == large.schema.classes.tolist() == list(range(12))
+    fits = [th.ProbabilityLabelCombiner().fit_items(items).predict_proba(X) for items in (small, large)]
+    assert fits[0] == pytest.approx(fits[1], abs=1e-9)

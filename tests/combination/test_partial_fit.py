@@ -224,7 +224,8 @@ def test_mistakes_are_told():
         team.merge(th.ProbabilityLabelCombiner().fit(seen, truth))
     four = simulate(50, 4, seed=1)
     with pytest.raises(
-        InvalidObservations, match=r"^others must have the classes of the earlier fit, 0, 1, 2; they are 0"
+        InvalidObservations,
+        match=r"^others must have the classes of the earlier fit, in their order, \[0, 1, 2\]; they are \[0, 1, 2, 3\]",
     ):
         team.merge(th.recommended().fit(np.column_stack([four.human, four.model]), four.truth))
     with pytest.raises(InvalidObservations):

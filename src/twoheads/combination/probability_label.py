@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.dependence import Dependence
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.observations.columns import known_classes
+from twoheads.observations.labels import same_texts
 from twoheads.storage.artifact import register
 
 
@@ -49,10 +51,11 @@ class ProbabilityLabelCombiner(Team):
     guard : bool
         Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items:
         safer with few labels, at the cost of some accuracy. Needs ``dependence``.
-    class_prior : {"model", "learn"} or array of shape (n_classes,)
+    class_prior : {"model", "learn"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
-        likely. "learn": for such an item, the prevalence at fit. An array: the prevalence where the team is used, which
-        also corrects items with a model row for label shift.
+        likely. "learn": for such an item, the prevalence at fit. A dict by class name,
+        or an array in the order of ``classes_``: the prevalence where the team is used, which also corrects items with
+        a model row for label shift.
     unlabelled_weight : float
         Weight of an unlabelled item, next to 1 for a labelled one; 0 ignores them where there is any truth.
     max_iter, tol : int, float
@@ -209,8 +212,9 @@ class ProbabilityLabelCombiner(Team):
 
     def _parts(self, schema: Schema) -> Parts:
         """The parameters, checked, with unfitted copies of the estimators."""
-        if not self.unlabelled_weight >= 0:
-            raise InvalidParameter(f"unlabelled_weight must not be negative; it is {self.unlabelled_weight!r}.")
+        weight = self.unlabelled_weight
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight < float("inf"):
+            raise InvalidParameter(f"unlabelled_weight must be a number and not negative; it is {weight!r}.")
         self._need_model_count(schema)
         confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")
         calibrator = clone_or_default(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
@@ -223,7 +227,7 @@ class ProbabilityLabelCombiner(Team):
             calibrator,
             dependence,
             correlation,
-            as_class_prior(self.class_prior, schema.n_classes),
+            as_class_prior(self.class_prior, schema.classes),
             self.unlabelled_weight,
             self.max_iter,
             self.tol,
@@ -257,9 +261,13 @@ class ProbabilityLabelCombiner(Team):
 
     def _need_same(self, argument: str, classes: NDArray[Any], models: tuple[str, ...]) -> None:
         """Refuse items, or a team, of other classes or models."""
-        for what, mine, theirs in ("classes", self.classes_, classes), ("models", self.models_, models):
-            if list(mine) != list(theirs):
-                raise InvalidObservations(
-                    f"{argument} must have the {what} of the earlier fit, {', '.join(map(str, mine[:8]))}; "
-                    f"they are {', '.join(map(str, theirs[:8]))}."
-                )
+        if not same_texts(self.classes_, classes):
+            raise InvalidObservations(
+                f"{argument} must have the classes of the earlier fit, in their order, {self.classes_.tolist()[:8]}; "
+                f"they are {classes.tolist()[:8]}. Give labels of one type, numbers or text, and the same classes."
+            )
+        if self.models_ != models:
+            raise InvalidObservations(
+                f"{argument} must have the models of the earlier fit, {', '.join(self.models_[:8])}; "
+                f"they are {', '.join(models[:8])}. Leave out other models, or fit again with all of them."
+            )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.pool import ModelPool
@@ -22,6 +24,7 @@ from twoheads.kernels.dependence.guard import Guard, guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
+from twoheads.observations.labels import label_text, ordered_classes, same_texts
 
 #: Log-likelihoods that differ by less are tied: they differ by rounding only.
 TIED = 1e-9
@@ -173,18 +176,49 @@ class CombinationRule:
         return joint_log_proba(calibrated, block.answers, self.log_table, response=response)
 
 
-def as_class_prior(class_prior: str | ArrayLike, n_classes: int) -> str | Floats:
-    """The parameter ``class_prior``, checked: "model", "learn", or an array that sums to 1."""
+def as_class_prior(class_prior: str | ArrayLike | Mapping[Any, float], classes: NDArray[Any]) -> str | Floats:
+    """The parameter ``class_prior``, checked: "model", "learn", or the share of each class, which sum to 1.
+
+    Shares by class name are taken by name; an array is in the order of ``classes``.
+    """
     if isinstance(class_prior, str):
         if class_prior not in ("model", "learn"):
-            raise InvalidParameter(f"class_prior must be 'model', 'learn' or an array; it is {class_prior!r}.")
+            raise InvalidParameter(f"class_prior must be 'model', 'learn', an array or a dict; it is {class_prior!r}.")
         return class_prior
-    prior = np.asarray(class_prior, dtype=np.float64)
-    if prior.shape != (n_classes,) or not (prior > 0).all() or abs(prior.sum() - 1.0) > SUM_TOLERANCE:
+    shares = _shares_by_name(class_prior, classes) if hasattr(class_prior, "keys") else class_prior
+    try:
+        prior = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    if prior.shape != classes.shape or not (prior > 0).all() or abs(prior.sum() - 1.0) > SUM_TOLERANCE:
         raise InvalidParameter(
-            f"class_prior must hold {n_classes} positive numbers that sum to 1, one per class; it is {class_prior!r}."
+            f"class_prior must hold {len(classes)} positive numbers that sum to 1, one per class; "
+            f"it is {class_prior!r}."
+        )
+    if (
+        shares is class_prior
+        and classes.dtype.kind == "U"
+        and not same_texts(classes, ordered_classes(classes.tolist(), np.array([0])))
+    ):
+        raise InvalidParameter(
+            "class_prior must be given by name where classes are texts of numbers, since as text "
+            f"{classes[1].item()!r} precedes {classes[-1].item()!r}; it is an array. "
+            "Give a dict of class names to shares."
         )
     return np.asarray(prior / prior.sum())
+
+
+def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
+    """The share of each class, of a dict or a series by its index; the names must be those of the classes."""
+    shares = {label_text(name): class_prior[name] for name in class_prior.keys()}  # noqa: SIM118 -- a series too
+    names = [label_text(name) for name in classes.tolist()]
+    if set(shares) != set(names):
+        off = sorted(set(names) ^ set(shares))
+        raise InvalidParameter(
+            f"class_prior must name each of the {len(names)} classes once; {off[0]!r} is "
+            f"{'missing' if off[0] in names else 'not a class'} ({len(off)} names are off). Give one share per class."
+        )
+    return [shares[name] for name in names]
 
 
 def prior_terms(class_prior: str | Floats, prevalence: Floats) -> tuple[Floats | None, Floats | None]:

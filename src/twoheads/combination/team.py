@@ -52,7 +52,7 @@ class Team(Combiner):
     def rule(self) -> CombinationRule:
         """The combination rule: the fitted parts with the parameters as they are now."""
         check_is_fitted(self)
-        class_prior = as_class_prior(self.class_prior, len(self.classes_))
+        class_prior = as_class_prior(self.class_prior, self.classes_)
         log_class_prior, log_prior_shift = prior_terms(class_prior, self.prevalence_)
         return CombinationRule(
             self.confusion_,

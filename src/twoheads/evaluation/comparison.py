@@ -119,7 +119,7 @@ class Comparison:
 def compare(
     team: Team,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     sample_weight: ArrayLike | None = None,
     n_bootstrap: int = 2000,

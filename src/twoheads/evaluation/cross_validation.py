@@ -22,7 +22,7 @@ _MAX_LEAVE_ONE_OUT = 50  # labels; with more, folds are as good
 def cross_validated(
     team: UnfittedTeam,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     sample_weight: ArrayLike | None = None,
     n_splits: int = 5,

@@ -100,10 +100,42 @@ def as_column(values: Any) -> NDArray[Any]:
     """A column, a series or a list as an array; gaps are None, NaN or pandas' NA, never text."""
     if hasattr(getattr(values, "type", None), "index_type"):  # Arrow's to_numpy reads a gap in a dictionary as a value
         values = values.cast(values.type.value_type)
-    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    array = _as_array(values)
+    if array.dtype.kind == "f" and array.ndim == 1 and _held_whole_numbers(values):
+        array = _with_whole_numbers(values, array)
     if array.dtype.kind == "U" and isinstance(values, list | tuple):
         array = np.array(values, dtype=object)  # else NumPy has made a NaN among texts the text "nan"
     return array.astype(object) if array.dtype.kind == "T" else array
+
+
+#: Whole numbers beyond this are not exact as floats.
+_EXACT = 2.0**53
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """Any column as an array; an Arrow array is copied where it must be."""
+    if type(values).__module__.partition(".")[0] == "pyarrow" and hasattr(values, "to_pylist"):
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+
+
+def _held_whole_numbers(values: Any) -> bool:
+    """Whether what is now an array of floats was a column, or a list, of whole numbers, perhaps with gaps."""
+    if isinstance(values, list | tuple):
+        return all(isinstance(value, int) for value in values if not is_missing(value))
+    kind = str(getattr(values, "type", getattr(values, "dtype", ""))).lower()
+    return kind.removeprefix("u").startswith("int")
+
+
+def _with_whole_numbers(values: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers that gaps, or their size, have made floats: as Python's, gaps None, if floats cannot hold them."""
+    if not np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= _EXACT:
+        return array
+    listed = values if isinstance(values, list | tuple) else None
+    listed = listed or (values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
+    exact = np.empty(len(listed), dtype=object)
+    exact[:] = [None if is_missing(value) else value for value in listed]
+    return exact
 
 
 #: What to do about probabilities that are not numbers.

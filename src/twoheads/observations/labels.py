@@ -109,10 +109,11 @@ def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
     scikit-learn turns labels of text into codes before it fits (`cross_val_predict`). Where classes are texts of
     numbers, such as "0" to "11", the code 2 is that of "10": the number alone does not show which is meant.
     """
-    if classes.dtype.kind != "U" or _kind(truth) != "i":
+    if classes.dtype.kind != "U" or _kind(truth) not in ("i", "f"):
         return
     names = classes.tolist()
-    numbers = [int(value) for value in distinct(truth, "y") if not is_missing(value) and value >= 0]
+    known = [value for value in distinct(truth, "y") if not is_missing(value) and value >= 0]
+    numbers = [int(value) for value in known if math.isfinite(value) and value == int(value)]
     if not numbers or max(numbers) >= len(names) or not {str(number) for number in numbers} <= set(names):
         return
     for number in numbers:
@@ -120,7 +121,7 @@ def check_no_codes(classes: NDArray[Any], truth: NDArray[Any]) -> None:
             raise InvalidObservations(
                 f"y must hold texts, as the answers do; it holds whole numbers, and {number} may be the class "
                 f"{str(number)!r} or, as a code in the order of the classes, {names[number]!r}. "
-                "Give both as text, or both as numbers."
+                "Give both as text, or both as numbers; scikit-learn's cross_val_predict makes codes of texts."
             )
 
 

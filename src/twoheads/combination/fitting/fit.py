@@ -30,7 +30,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import EM_CORRELATION, POOL_SD
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """The result of a fit.
 

@@ -2,14 +2,15 @@
 
 | labels | dependence | mean overlap >= 2 | stages |
 |---|---|---|---|
-| none | no | | start, EM; from votes if answers overlap and there is no model |
+| none | no | | start (or votes), EM |
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
 | some | no | | counts; EM if there are unlabelled items of positive weight |
-| some | yes | no, or none unlabelled | counts, agreement, dependence |
-| some | yes | yes, and some unlabelled | counts, EM, dependence at EM's temperature |
+| some | yes | no | counts, agreement if there are unlabelled items, dependence |
+| some | yes | yes | counts, dependence; with unlabelled items EM between them, and its temperature |
 
-Unlabelled items of weight 0 are ignored where there are labels.
+A fit starts from votes where mean overlap is at least 2 and there is no model. Unlabelled items of weight 0 are ignored
+where there are labels.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
@@ -146,13 +148,14 @@ class ChunkedItems:
         return block.take(np.argsort(_number(block)))
 
 
-def spill_to_disk(table: ScannedTable) -> ChunkedItems:
-    """A scanned table in chunks on disk, read and checked once."""
+def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
+    """A scanned table in chunks on disk, read and checked once; with the classes of an earlier fit, in their order."""
     store, summaries, start = DiskStore(), [], 0
     schema: Schema | None = None
     current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
+            observations = observations if classes is None else observations.aligned(classes)
             schema = schema or Schema.of(observations)
             for chunk in chunks_of(observations, y, start):
                 store.add(chunk)
@@ -166,9 +169,11 @@ def spill_to_disk(table: ScannedTable) -> ChunkedItems:
     return ChunkedItems(schema, store, summaries)
 
 
-def on_cluster(table: ClusterTable) -> ChunkedItems:
-    """A scanned table in chunks on the cluster that holds it."""
-    store, schema = table.hold(_read), Schema.of(next(table.blocks(1))[0])
+def on_cluster(table: ClusterTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
+    """A scanned table in chunks on the cluster that holds it; with the classes of an earlier fit, in their order."""
+    first, _ = next(table.blocks(1))
+    schema = Schema.of(first if classes is None else first.aligned(classes))
+    store = table.hold(partial(_read, classes))
     return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))))
 
 
@@ -176,10 +181,11 @@ def _chunk_rows(n_classes: int) -> int:
     return CHUNK_BLOCKS * max(MIN_ITEMS, BLOCK_NUMBERS // n_classes)
 
 
-def _read(table: ScannedTable, span: tuple[int, int]) -> list[Block]:
+def _read(classes: NDArray[Any] | None, table: ScannedTable, span: tuple[int, int]) -> list[Block]:
     """A span of a table's rows, as the blocks of a chunk."""
     read, start = [], span[0]
     for observations, y in table.blocks(_chunk_rows(len(table.classes)), items=False, span=span):
+        observations = observations if classes is None else observations.aligned(classes)
         read += [block for chunk in chunks_of(observations, y, start) for block in chunk]
         start += len(observations)
     return read

@@ -52,9 +52,9 @@ def open_items(
                 "Read it to give your own: X, y = table.read()."
             )
         if isinstance(X, ClusterTable):
-            return on_cluster(X)
+            return on_cluster(X, classes)
         if not fits_in_memory(X, max_numbers=max_numbers):
-            return spill_to_disk(X)
+            return spill_to_disk(X, classes)
         X, y = X.read()
     y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)

@@ -18,7 +18,7 @@ from twoheads.observations import Observations
 BlockFunction = Callable[[Block], Block]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema:
     """What all items have in common.
 
