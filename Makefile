@@ -13,10 +13,10 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/label_sets.py
 
 test: $(VENV)/ready browser
-	$(BIN)/pytest --cov --cov-report=term -n 2
+	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal
 
 test-all: $(VENV)/ready browser
-	$(BIN)/pytest --cov --cov-report=term -n 2 -m ""
+	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal -m ""
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .

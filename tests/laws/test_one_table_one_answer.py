@@ -289,7 +289,7 @@ def compared(fitted, X, names, expected):
 # ------------------------------------------------------------------------------------------------- the law
 
 
-@settings(max_examples=16)
+@settings(max_examples=12)
 @given(cases())
 def test_one_table_gives_one_answer_in_every_form(case):
     X, y = reference(case)
