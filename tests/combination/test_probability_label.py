@@ -144,9 +144,11 @@ def test_parameters_of_a_simulation_are_recovered_with_full_truth():
     assert (combiner.n_labelled_, combiner.n_unlabelled_, len(combiner.objective_)) == (30_000, 0, 0)
 
 
-def test_a_negative_weight_of_items_without_truth_is_refused():
-    with pytest.raises(InvalidParameter, match=r"unlabelled_weight must not be negative; it is -1."):
-        ProbabilityLabelCombiner(unlabelled_weight=-1).fit([[0, 0.5, 0.5]])
+@pytest.mark.parametrize("weight", [-1, "a", float("nan"), float("inf"), True])
+def test_a_weight_of_items_without_truth_that_is_none_is_refused(weight):
+    message = rf"^unlabelled_weight must be a number, not negative; it is {weight!r}\.$"
+    with pytest.raises(InvalidParameter, match=message):
+        ProbabilityLabelCombiner(unlabelled_weight=weight).fit([[0, 0.5, 0.5]])
 
 
 @pytest.mark.parametrize(

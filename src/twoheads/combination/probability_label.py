@@ -214,7 +214,7 @@ class ProbabilityLabelCombiner(Team):
         """The parameters, checked, with unfitted copies of the estimators."""
         weight = self.unlabelled_weight
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight < float("inf"):
-            raise InvalidParameter(f"unlabelled_weight must be a number and not negative; it is {weight!r}.")
+            raise InvalidParameter(f"unlabelled_weight must be a number, not negative; it is {weight!r}.")
         self._need_model_count(schema)
         confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")
         calibrator = clone_or_default(self.calibrator, Calibrator, TemperatureScaling, "calibrator")
