@@ -12,6 +12,7 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
+from twoheads.testing import check_calibrator
 from twoheads.testing.calibrators import CHECKS
 
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
@@ -31,3 +32,12 @@ CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
 @pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS.keys())
 def test_calibrator(make: Callable[[], Calibrator], check: Callable[[Callable[[], Calibrator]], None]) -> None:
     check(make)
+
+
+def test_a_calibrator_whose_rows_do_not_sum_to_one_is_caught():
+    class Doubled(Identity):
+        def calibrate(self, log_proba):
+            return 2.0 * log_proba
+
+    with pytest.raises(AssertionError):
+        check_calibrator(Doubled)
