@@ -8,6 +8,7 @@ from twoheads.cli.provenance import training_items_of
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.evaluation import compare, compare_predictions, cross_validated, without_truth
 from twoheads.evaluation.leakage import HeldOut, held_out_items
+from twoheads.evaluation.team import class_shares_of
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.report.sections.people_section import people_section
@@ -28,6 +29,7 @@ def read_held_out(team: Combiner, data: TableOptions) -> HeldOut:
 def evaluate_team(team: Combiner, items: HeldOut, seed: int) -> dict[str, Any]:
     """Compare human, model and combination; without any truth, what can be known without it."""
     observations, y = items.observations, items.y
+    team = team.at_hand(observations)
     if (as_truth(y, observations) == MISSING).all():
         found = without_truth(team, observations, random_state=seed).as_dict()
     elif items.fitted_on_same:
@@ -38,4 +40,7 @@ def evaluate_team(team: Combiner, items: HeldOut, seed: int) -> dict[str, Any]:
     people = people_section(team)
     if people["available"]:
         found["people"] = people
+    shares = class_shares_of(team)
+    if shares is not None:
+        found |= {"class_shares": shares.as_dict(), "notes": [*found["notes"], shares.sentence()]}
     return found | {"notes": [*items.notes, *found["notes"]]}

@@ -6,11 +6,12 @@ a team without it. Every combiner of twoheads is a `Team`; a class of your own n
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from numpy.typing import NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
@@ -102,6 +103,31 @@ class HasTemperaturePosterior(HasTemperature, Protocol):
     """A calibrator that also knows the standard deviation of log T."""
 
     log_temperature_sd_: float
+
+
+@runtime_checkable
+class AdaptsToItems(Protocol):
+    """A team that adapts to the items it predicts together, as to their class shares."""
+
+    def at_hand(self, X: Any) -> Any:
+        """The team as it predicts ``X``."""
+
+
+@runtime_checkable
+class HasClassShares(Protocol):
+    """A team whose predictions are corrected to estimated class shares."""
+
+    class_shares_: ClassShares
+
+
+def at_hand(team: Team, X: Any) -> Team:
+    """The team as it predicts ``X``; itself, unless it adapts."""
+    return cast(Team, team.at_hand(X)) if isinstance(team, AdaptsToItems) else team
+
+
+def class_shares_of(team: Team) -> ClassShares | None:
+    """The class shares that a team is corrected to; None where it is not."""
+    return team.class_shares_ if isinstance(team, HasClassShares) else None
 
 
 def calibrator_of(team: Team) -> Calibrator | None:
