@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from twoheads.tables.checking.check import Check, check
     from twoheads.tables.fingerprints import fingerprint
     from twoheads.tables.interop.cleanlab import from_cleanlab, to_cleanlab
     from twoheads.tables.interop.crowd_kit import from_crowd_kit, to_crowd_kit
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 # Where each public name is. It is imported on first use: other projects' formats need neither DuckDB nor Arrow.
 _HOME_OF = {
+    "Check": "checking.check",
     "Table": "table",
+    "check": "checking.check",
     "fingerprint": "fingerprints",
     "from_cleanlab": "interop.cleanlab",
     "from_crowd_kit": "interop.crowd_kit",
@@ -36,7 +39,9 @@ _HOME_OF = {
 }
 
 __all__ = [
+    "Check",
     "Table",
+    "check",
     "fingerprint",
     "from_cleanlab",
     "from_crowd_kit",
