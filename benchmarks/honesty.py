@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-import twoheads as th
 from benchmarks.honesty_models import of_calibration, of_independence
+from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
 from twoheads.kernels.inference.believed import believed_interval
 from twoheads.kernels.inference.grouped_rows import one_group, rows_of
@@ -37,6 +37,8 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")
 LEVEL = 0.9
 FOLDS = 5
+#: The claim about what users see; the others are about the kernels behind it.
+STATED = "annotator_stats_"
 #: People with fewer answers have no accuracy to speak of.
 FEWEST = 20
 
@@ -60,10 +62,6 @@ def out_of_fold(data, seen, labelled, rng, folds=FOLDS):
         posterior[judged] = proba[: len(judged)]
         posterior[elsewhere] += proba[len(judged) :] / folds
     return posterior
-
-
-def team_of(data):
-    return th.recommended(class_prior="model" if data.proba is not None else "learn")
 
 
 def split_rows(data, labelled):
@@ -206,11 +204,14 @@ def of_data(data, accuracy, repeats, fresh, table):
             posterior = out_of_fold(data, seen, labelled, rng)
             for claim, outcome in measured_claims(data, posterior, labelled, accuracy, used).items():
                 table[claim, data.name][size].append(outcome)
+            table[STATED, data.name][size].append(stated_claims(data, seen, labelled, accuracy, used))
     for repeat in range(repeats):
         rng = np.random.default_rng(repeat)
         sample = (data.right, data.person, data.item) if fresh else redrawn(data, rng)
         table["a person's accuracy", data.name]["all"].append(all_truths(*sample, accuracy, used))
+        table[STATED, data.name]["all"].append(stated_with_all(data, seen, accuracy, used, rng, fresh))
     table["a person's accuracy, believed", data.name][0].append(no_truth(data, seen, accuracy, used))
+    table[f"{STATED}, believed", data.name][0].append(stated_without(data, seen, accuracy, used))
 
 
 def level_of(claim):
