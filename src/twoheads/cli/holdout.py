@@ -28,14 +28,15 @@ def read_held_out(team: Combiner, data: TableOptions) -> HeldOut:
 def evaluate_team(team: Combiner, items: HeldOut, seed: int) -> dict[str, Any]:
     """Compare human, model and combination; without any truth, what can be known without it."""
     observations, y = items.observations, items.y
-    if (as_truth(y, observations) == MISSING).all():
+    truth = as_truth(y, observations)
+    if (truth == MISSING).all():
         found = without_truth(team, observations, random_state=seed).as_dict()
     elif items.fitted_on_same:
         predicted = cross_validated(team, observations, y, random_state=seed)
         found = compare_predictions(predicted, random_state=seed).as_dict()
     else:
         found = compare(team, observations, y, random_state=seed).as_dict()
-    people = people_section(team)
+    people = people_section(team, observations, truth, fitted_on_same=items.fitted_on_same)
     if people["available"]:
         found["people"] = people
     return found | {"notes": [*items.notes, *found["notes"]]}
