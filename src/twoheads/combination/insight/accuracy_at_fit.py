@@ -71,7 +71,7 @@ def sampled_observations(block: Block, schema: Schema) -> Observations:
     assert block.answers is not None
     models: tuple[Floats, ...] = ()
     if schema.has_model:
-        models = tuple(np.ascontiguousarray(each.T) for each in block.members or (block.log_proba,))
+        models = tuple(np.array(each.T) for each in block.members or (block.log_proba,))
         if block.no_model is not None and not block.members:
             models[0][block.no_model] = np.nan
     return Observations(
