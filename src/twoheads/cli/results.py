@@ -59,6 +59,7 @@ def print_people(people: dict[str, Any]) -> None:
         for person in people["people"]
     ]
     console.table(header, rows)
+    console.message(people["basis"])
     if people["n_more"]:
         console.message(
             f"The {len(rows)} people with most answers, the most accurate first; "
