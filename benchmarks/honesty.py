@@ -10,7 +10,10 @@ has to cover the accuracy of the whole set. In the worlds it is the accuracy of 
 The method was chosen on half of the sets (chaoyang, imagenet, ecg and four crowds). The other half, `HELD_OUT`, was
 then looked at: it showed that people without a single error were never covered. Two rules were settled after that with
 both halves in sight: the ends of an interval (0 or 1 where less than half an answer away), and how much of the
-uncertainty about answers to come is added. The rest was not changed. A line's half is "chosen" or "held out".
+uncertainty about answers to come is added (with all answers labelled it is Jeffreys' interval: three right of three is
+not always right). The rest was not changed. A line's half is "chosen" or "held out".
+
+Lines of `annotator_stats_` are about the numbers that users see; the others are about the kernels behind them.
 
 Two repeats take about five minutes on one core. "truth where both agree" must fail: where the labelled items are not a
 random part of all, nothing is known of the others.
