@@ -30,14 +30,15 @@ def evaluate_team(team: Combiner, items: HeldOut, seed: int) -> dict[str, Any]:
     """Compare human, model and combination; without any truth, what can be known without it."""
     observations, y = items.observations, items.y
     team = team.at_hand(observations)
-    if (as_truth(y, observations) == MISSING).all():
+    truth = as_truth(y, observations)
+    if (truth == MISSING).all():
         found = without_truth(team, observations, random_state=seed).as_dict()
     elif items.fitted_on_same:
         predicted = cross_validated(team, observations, y, random_state=seed)
         found = compare_predictions(predicted, random_state=seed).as_dict()
     else:
         found = compare(team, observations, y, random_state=seed).as_dict()
-    people = people_section(team)
+    people = people_section(team, observations, truth, fitted_on_same=items.fitted_on_same)
     if people["available"]:
         found["people"] = people
     shares = class_shares_of(team)

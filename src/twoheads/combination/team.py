@@ -15,11 +15,14 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
-from twoheads.combination.insight.annotators import annotator_stats
+from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, retained_answers
+from twoheads.combination.insight.annotators import LEVEL, annotator_stats, information
+from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
 from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, sampled
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.next_answer import fit_answer_temperature
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.pool import ModelPool
@@ -56,6 +59,7 @@ class Team(Combiner):
     #: Saved in place of the sample from which they are fitted.
     fitted_answer_log_temperature_: float
     fitted_mean_posterior_: Floats
+    fitted_people_accuracy_: PeopleAccuracy
 
     #: The class shares that predictions are corrected to; set by `with_class_shares`.
     class_shares_: ClassShares
@@ -159,15 +163,47 @@ class Team(Combiner):
         return mean_posterior(replace(self.result(), rule=self._rule_at_fit()))
 
     @property
-    def annotator_stats_(self) -> dict[str, NDArray[Any]]:
-        """Fitted quantities of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
+    def people_accuracy_(self) -> PeopleAccuracy:
+        """Distributions of people's accuracies, measured or believed; computed on first use."""
+        check_is_fitted(self)
+        if "fitted_people_accuracy_" in vars(self):
+            return self.fitted_people_accuracy_
+        if not hasattr(self, "_people_accuracy"):
+            self._people_accuracy = accuracy_at_fit(self, self.result())
+        return self._people_accuracy
 
-        ``answers`` given, and those ``judged`` (of known truth, or all where EM was run); ``accuracy`` with its 90 %
+    @property
+    def annotator_stats_(self) -> dict[str, NDArray[Any]]:
+        """Quantities of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
+
+        ``answers`` given, and those ``judged``, about items of known truth; ``kind``, "measured" for an accuracy that
+        rests on the truth and "believed" for one that rests on the team's own posterior; ``accuracy`` with its 90 %
         interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other answers on an
-        item that are the same; ``bits``, the information of one answer about the true class.
+        item that are the same; ``bits``, the information of one answer about the true class, as the team estimates it.
+        "Unsure" is no answer here, neither right nor wrong. Computed on first use, with five fits to parts of the
+        labelled items where there are others too.
+        """
+        return self.annotator_stats_at(LEVEL)
+
+    def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
+        """`annotator_stats_` with intervals of another level."""
+        accuracy, bits = self.people_accuracy_, information(self.confusion_)
+        return annotator_stats(self.annotators_, accuracy, self.annotation_counts_, bits, level)
+
+    def class_stats(self, level: float = LEVEL) -> dict[str, NDArray[Any]]:
+        """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
+
+        ``judged`` counts the person's answers about items known to be of the class; ``kind`` is as in
+        `annotator_stats_`.
         """
         check_is_fitted(self)
-        return annotator_stats(self.annotators_, self.confusion_, self.annotation_counts_)
+        counts, answers = self.labelled_counts_, retained_answers(self, self.result())
+        if answers is not None:
+            shares_of = shares_from_answers(answers)
+        else:
+            measured = bool(counts.any())
+            shares_of = shares_from_counts(counts if measured else self.confusion_.counts_, measured=measured)
+        return class_stats(self.annotators_, self.classes_, counts, shares_of, level)
 
     @property
     def n_labelled_(self) -> int:
@@ -185,6 +221,11 @@ class Team(Combiner):
         return self.statistics_.labels_per_class
 
     @property
+    def labelled_counts_(self) -> Floats:
+        """Answers of each person about labelled items, (n_annotators, n_classes, n_classes): answer, then truth."""
+        return self.statistics_.counts
+
+    @property
     def annotation_counts_(self) -> Floats:
         """Answers, shared answers and agreements of each person, (3, n_annotators)."""
         return self.statistics_.annotation_counts
@@ -192,7 +233,7 @@ class Team(Combiner):
     def facts(self) -> dict[str, Any]:
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return team_facts(self.result(), guarded=self.guard)
+        return team_facts(self.result(), self.people_accuracy_, guarded=self.guard)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""
@@ -216,18 +257,16 @@ class Team(Combiner):
             team.statistics_ = self.statistics_.without_sample()
             team.fitted_answer_log_temperature_ = self.answer_log_temperature_
             team.fitted_mean_posterior_ = self._mean_posterior()
+            team.fitted_people_accuracy_ = self.people_accuracy_
         artifact.save(team, path)
 
     def adopt(self, result: FitResult) -> Self:
         """Take over what a fit has found, as fitted attributes."""
         self._adopt_schema(result.schema)
-        for name in (
-            "_answer_log_temperature",
-            "fitted_answer_log_temperature_",
-            "fitted_mean_posterior_",
-            "class_shares_",
-        ):
-            self.__dict__.pop(name, None)
+        for name in "answer_log_temperature", "people_accuracy", "mean_posterior":
+            self.__dict__.pop(f"_{name}", None)
+            self.__dict__.pop(f"fitted_{name}_", None)
+        self.__dict__.pop("class_shares_", None)
         rule = result.rule
         self.confusion_, self.calibrator_, self.dependence_ = rule.confusion, rule.calibrator, rule.dependence
         self.response_, self.pool_ = rule.response, rule.pool

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
 
@@ -76,8 +77,24 @@ class ProfilesAnnotators(CountsLabels, Protocol):
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
         """A column per statistic, an entry per annotator."""
 
+    def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
+        """The same with intervals of another level."""
+
     def facts(self) -> dict[str, Any]:
         """What was fitted, as numbers; ``people`` if there are several annotators."""
+
+
+@runtime_checkable
+class MeasuresPeople(Protocol):
+    """A team that measures people's accuracies on items of known truth."""
+
+    @property
+    def labelled_counts_(self) -> Floats:
+        """Answers of each person about labelled items, (n_annotators, n_classes, n_classes)."""
+
+    @property
+    def people_accuracy_(self) -> PeopleAccuracy:
+        """Distributions of people's accuracies."""
 
 
 @runtime_checkable

@@ -115,7 +115,9 @@ def summary(
         sections = _sections_with_truth(team, evaluated, comparison, random_state)
     sections |= {
         "confusion": confusion_section(team, fitted_on_same=fitted_on_same),
-        "people": people_section(team),
+        "people": people_section(
+            team, observations, predicted.true_label, predicted.weight, fitted_on_same=fitted_on_same
+        ),
         "temperature": temperature_section(team),
         "learning_curve": learning_curve_section(team, observations, predicted.true_label, random_state),
         "items": items_section(team, observations, predicted, n_shown),
