@@ -17,6 +17,7 @@ from twoheads.combination.insight.annotators import annotator_stats
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.next_answer import fit_answer_temperature
+from twoheads.combination.insight.realised_gain import fit_gain_factor
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.pool import ModelPool
@@ -46,8 +47,9 @@ class Team(Combiner):
     objective_: Floats
     statistics_: SufficientStatistics
 
-    #: Saved in place of the sample from which it is fitted.
+    #: Saved in place of the sample from which they are fitted.
     fitted_answer_log_temperature_: float
+    fitted_gain_factor_: float
 
     def rule(self) -> CombinationRule:
         """The combination rule: the fitted parts with the parameters as they are now."""
@@ -92,6 +94,16 @@ class Team(Combiner):
         if not hasattr(self, "_answer_log_temperature"):
             self._answer_log_temperature = fit_answer_temperature(self.result())
         return self._answer_log_temperature
+
+    @property
+    def gain_factor_(self) -> float:
+        """How much of an expected gain came on labelled items, from 0 to 1.2; fitted on first use."""
+        check_is_fitted(self)
+        if "fitted_gain_factor_" in vars(self):
+            return self.fitted_gain_factor_
+        if not hasattr(self, "_gain_factor"):
+            self._gain_factor = fit_gain_factor(self.result(), self.answer_log_temperature_)
+        return self._gain_factor
 
     @property
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
@@ -150,13 +162,15 @@ class Team(Combiner):
             team = copy(self)
             team.statistics_ = self.statistics_.without_sample()
             team.fitted_answer_log_temperature_ = self.answer_log_temperature_
+            team.fitted_gain_factor_ = self.gain_factor_
         artifact.save(team, path)
 
     def adopt(self, result: FitResult) -> Self:
         """Take over what a fit has found, as fitted attributes."""
         self._adopt_schema(result.schema)
-        for name in "_answer_log_temperature", "fitted_answer_log_temperature_":
-            self.__dict__.pop(name, None)
+        for name in "answer_log_temperature", "gain_factor":
+            self.__dict__.pop(f"_{name}", None)
+            self.__dict__.pop(f"fitted_{name}_", None)
         rule = result.rule
         self.confusion_, self.calibrator_, self.dependence_ = rule.confusion, rule.calibrator, rule.dependence
         self.response_, self.pool_ = rule.response, rule.pool
