@@ -152,21 +152,27 @@ def _predictions(
     combined, product = rule.posteriors(block, likelihood, dependence, plain)
     numbers = len(dependence.weight_) * combined.size
     if n_labels <= MOST_LABELS and numbers <= NUMBERS:
-        combined = _left_out(rule, dependence, block, likelihood, combined, n_labels)
+        _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
     return combined, product, rule.human_label(block, likelihood)
 
 
-def _left_out(
-    rule: CombinationRule, dependence: Dependence, block: Block, likelihood: Floats, combined: Floats, n_labels: float
-) -> Floats:
-    """The combined probabilities, those of items with an answer and a model row under parameters without the item."""
+def _leave_out(
+    rule: CombinationRule,
+    dependence: Dependence,
+    block: Block,
+    likelihood: Floats,
+    probas: tuple[Floats, Floats],
+    n_labels: float,
+) -> None:
+    """Write predictions with parameters fitted without the item, where it has an answer and a model row."""
     assert block.answers is not None
     assert block.true_label is not None
     both = np.ones(block.n_items, dtype=bool)
     both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
     here = np.flatnonzero(both)
     if not len(here):
-        return combined
+        return
     log_proba, truth, answers = rule.model_log_proba(block)[:, here], block.true_label[here], block.answers.take(here)
-    combined[:, here] = dependence.left_out_proba(log_proba, likelihood[:, here], truth, answers, n=n_labels)
-    return combined
+    found = dependence.left_out_probas(log_proba, likelihood[:, here], truth, answers, n=n_labels)
+    for proba, without in zip(probas, found, strict=True):
+        proba[:, here] = without

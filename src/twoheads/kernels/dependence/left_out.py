@@ -13,25 +13,30 @@ MOST_LABELS = 300
 NUMBERS = 1_000_000
 
 
-def left_out_proba(
-    logits: Floats, bias: Floats, model_logits: Floats, weight: Floats, true_label: Codes, *, alone_weight: float
-) -> Floats:
+def left_out_probas(
+    logits: Floats,
+    plain_logits: Floats,
+    model_logits: Floats,
+    weight: Floats,
+    true_label: Codes,
+    *,
+    alone_weight: float,
+) -> tuple[Floats, Floats]:
     """Each item's probabilities under the posterior without it: ``sum_g w_g / f_g(y) p_g(k)``, normalised over nodes.
 
     The weights of the nodes are proportional to prior times ``prod_i f_g(y_i)``, with ``f_g = p_g(y) q_g(y)^v``, q the
     model alone and v its weight. Without item i they are ``w_g / f_g(y_i)``: exact on the grid of the nodes, without a
     refit. (Gelfand, Dey & Chang 1992.)
 
-    logits        (n_nodes, n_classes, n_items) of the combination, before the bias
-    bias          (n_nodes, n_classes)
-    model_logits  (n_nodes, n_classes, n_items) of the model alone
-    weight        (n_nodes,)
-    returns       (n_classes, n_items)
+    logits, plain_logits  (n_nodes, n_classes, n_items) of the combination, and of the plain product
+    model_logits          (n_nodes, n_classes, n_items) of the model alone
+    weight                (n_nodes,)
+    returns               (n_classes, n_items) of the combination, and of the plain product
     """
     item = np.arange(len(true_label))
-    combined = logits + bias[:, :, None]
-    combined -= logsumexp(combined, axis=1, keepdims=True)
+    combined = logits - logsumexp(logits, axis=1, keepdims=True)
     alone = model_logits[:, true_label, item] - logsumexp(model_logits, axis=1)
     log_weight = np.log(weight)[:, None] - combined[:, true_label, item] - alone_weight * alone
-    log_weight -= logsumexp(log_weight, axis=0)
-    return np.asarray(np.einsum("gn,gkn->kn", np.exp(log_weight), np.exp(combined)))
+    share = np.exp(log_weight - logsumexp(log_weight, axis=0))
+    plain = np.exp(plain_logits - logsumexp(plain_logits, axis=1, keepdims=True))
+    return np.einsum("gn,gkn->kn", share, np.exp(combined)), np.einsum("gn,gkn->kn", share, plain)
