@@ -1,7 +1,7 @@
 """Claims about a team: intervals of `evaluate`, "each held out", `chance_best` and `expected_gain`.
 
 On simulated worlds, and on the sets with a model with one answer per item drawn at random. "said .x5" is a bin of
-stated chances with its middle; "said 1" is a ratio of what came over what was said, pooled over worlds or draws.
+stated chances with its middle; "said 0" is the mean of what came less what was said.
 """
 
 import numpy as np
@@ -149,7 +149,7 @@ def record(outcomes, together, where, size, table):
     for chance, came, *_ in outcomes:
         table[f"errs less, said {min(int(10 * chance), 9) / 10 + 0.05:.2f}", together][size].append((came, np.nan))
     _, _, held_out, fresh, promised, realised = np.mean(outcomes, axis=0)
-    table["fresh over held-out error, said 1", where][size].append((fresh / max(held_out, 1e-9), np.nan))
+    table["fresh less held-out error, said 0", where][size].append((fresh - held_out, np.nan))
     table["gain came less gain said, said 0", where][size].append((realised - promised, np.nan))
     table["gain came less gain said, said 0", together][size].append((realised - promised, np.nan))
 
