@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from twoheads.kernels.arrays import Codes, Floats
 
 #: With more labels than this a single one does not move the parameters.
-MOST_LABELS = 300
+MOST_LABELS = 100
 #: Numbers in one array over nodes, classes and items (8 MB).
 NUMBERS = 1_000_000
 
