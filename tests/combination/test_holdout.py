@@ -57,12 +57,18 @@ def test_blocks_and_weights_sum():
 
 
 def test_the_chance_to_be_best_is_that_of_the_harder_partner():
-    both = {"answered": 40.0, "modelled": 40.0}
+    both = {"n": 45.0, "answered": 45.0, "modelled": 45.0}  # s = 1 + 30 / 50
     found = HoldoutRecord(over_human=(7, 2), over_model=(20, 1), **both)
-    assert found.chance_best == pytest.approx(beta.sf(0.5, 8, 3))
-    assert HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both).chance_best == pytest.approx(beta.sf(0.5, 2, 4))
-    assert HoldoutRecord(over_human=(7, 2), answered=40.0).chance_best == pytest.approx(beta.sf(0.5, 8, 3))
+    assert found.chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
+    harder = HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both)
+    assert harder.chance_best == pytest.approx(beta.sf(0.5, 2.6, 4.6))
+    assert HoldoutRecord(n=45.0, over_human=(7, 2), answered=45.0).chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
     assert HoldoutRecord().chance_best == 0.5
+
+
+def test_the_same_share_of_wins_is_weaker_evidence_with_few_labels():
+    few, many = (HoldoutRecord(n=n, over_human=(2, 0), answered=n) for n in (10.0, 1000.0))
+    assert 0.5 < few.chance_best < 0.8 < many.chance_best
 
 
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():

@@ -16,6 +16,9 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.guard import Guard, fit_guard
 from twoheads.storage.artifact import register
 
+#: The strength of the prior that neither of two is better: how much of it there is, and how soon it fades.
+PRIOR_ITEMS, PRIOR_FADES = 30.0, 5.0
+
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
 #: human label, MISSING where there is no answer; all fitted without the items.
 CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Codes]]
@@ -51,21 +54,24 @@ class HoldoutRecord(BaseEstimator):
 
     @property
     def chance_best(self) -> float:
-        """Posterior probability that the combination errs less often than the better of annotators and model.
+        """The chance that the combination errs less often on new items than the better of annotators and model.
 
-        Of the items that only one of two gets right, a share theta goes to the combination; theta has a uniform
-        prior, and the probability is P(theta > 1/2), the smaller of the two.
+        A draw counts half. Of the items that only one of two gets right, a share theta goes to the combination; its
+        prior is ``Beta(s, s)`` with ``s = 1 + 30 / (n + 5)``, and the chance is P(theta > 1/2), the smaller of the
+        two. With few labels the team that is used differs from those that each item was predicted with: what one
+        won is weaker evidence about the other, and s is larger.
         """
         members = (self.over_human, self.answered), (self.over_model, self.modelled)
-        return min((_chance_better(*counts) for counts, weight in members if weight), default=0.5)
+        prior = 1.0 + PRIOR_ITEMS / (self.n + PRIOR_FADES)
+        return min((_chance_better(*counts, prior) for counts, weight in members if weight), default=0.5)
 
     def guard(self) -> Guard:
         """The guard fitted to these counts."""
         return fit_guard(self.human_only, self.model_only, self.n)
 
 
-def _chance_better(wins: float, losses: float) -> float:
-    return 1.0 - float(betainc(wins + 1.0, losses + 1.0, 0.5))
+def _chance_better(wins: float, losses: float, prior: float) -> float:
+    return 1.0 - float(betainc(wins + prior, losses + prior, 0.5))
 
 
 class _Sums(NamedTuple):
