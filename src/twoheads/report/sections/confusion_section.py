@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
+from twoheads.evaluation.leakage import HELD_OUT, UNKNOWN
 from twoheads.evaluation.team import CountsLabels, Team, UsesUnlabelled, confusion_of
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import label_text
@@ -20,12 +21,15 @@ _MIN_ANSWERS = 4.5  # answers of a class, for a sentence about it
 _MIN_CONFUSIONS = 2.5  # of a pair, for a sentence about it
 
 
-def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, Any]:
+_SAME_ITEMS = ", the same items it is evaluated on here"
+
+
+def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     """Accuracy on each class, with intervals, and the most confused pairs.
 
     Intervals are those of a Beta posterior with Jeffreys' prior, Beta(1/2, 1/2), from the counts of the fit, which are
     soft counts for items of unknown truth. ``used`` is the team's own estimate, with the interval of its posterior.
-    ``fitted_on_same`` is whether the team is also evaluated on those items.
+    ``status`` is how the items that the team is evaluated on relate to those it has learnt from.
     """
     confusion = confusion_of(team)
     if confusion is None:
@@ -41,7 +45,7 @@ def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, 
         "pairs": _pairs(counts, classes),
         "human_given_true": confusion.crowd_given_true_.tolist() if len(classes) <= MAX_MATRIX else None,
     }
-    return section | {"words": " ".join(_sentences(section, fitted_on_same=fitted_on_same))}
+    return section | {"words": " ".join(_sentences(section, status))}
 
 
 def jeffreys(right: Floats, total: Floats) -> tuple[Floats, Floats]:
@@ -106,15 +110,15 @@ def _pairs(counts: Floats, classes: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _sentences(section: dict[str, Any], *, fitted_on_same: bool) -> list[str]:
+def _sentences(section: dict[str, Any], status: str) -> list[str]:
     if not section["n_answers"]:
         return ["No answer has a known truth yet: the estimate is the prior alone."]
-    evaluated = "the same items it is evaluated on here" if fitted_on_same else "not those it is evaluated on here"
+    same = {HELD_OUT: ", not those it is evaluated on here", UNKNOWN: ""}
     return [
         *_on_estimates(section["estimated"]),
         *_on_classes(section),
         _on_pairs(section),
-        f"All counts are of the items the team was fitted on, {evaluated}.",
+        f"All counts are of the items the team was fitted on{same.get(status, _SAME_ITEMS)}.",
     ]
 
 
