@@ -25,6 +25,7 @@ import numpy as np
 from scipy.stats import beta
 
 import twoheads as th
+from benchmarks.honesty_headline import of_headline
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
 from twoheads.kernels.inference.believed import believed_interval
@@ -259,6 +260,7 @@ def main():
     if not given.only:
         of_calibration(given.repeats, table)
         of_independence(given.repeats, table)
+        of_headline(given.repeats, table)
     printed(table, sets)
 
 

@@ -173,8 +173,8 @@ def compare(
     found = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
     if found.status == TOO_KIND and not held_out:
         raise InvalidObservations(
-            "y must be known for at least 2 items to evaluate a team on items that it has learnt from; it is known for "
-            "1. Label more items, or evaluate the team on others."
+            "the truth must be known for at least 2 items to evaluate a team on items that it has learnt from; it is "
+            "known for 1. Label more items, or evaluate the team on others."
         )
     return compare_judged(team, found, n_bootstrap=n_bootstrap, random_state=random_state)
 
