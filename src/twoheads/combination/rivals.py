@@ -30,6 +30,8 @@ from twoheads.kernels.scoring.rivals import (
 )
 from twoheads.storage.artifact import register
 
+#: How many arrays `RivalList.sums` gives.
+N_SUMS = 5
 #: Keys of the rivals that are people, and of those that are models.
 PEOPLE = ("human", "person", "majority", "crowd", "best_person")
 MODELS = ("model", "models")

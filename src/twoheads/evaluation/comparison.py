@@ -17,7 +17,7 @@ from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.registry import ScoredItems, score_all
-from twoheads.evaluation.rivals import RivalScore, compared_rivals, differs_from_fit
+from twoheads.evaluation.rival_scores import RivalScore, compared_rivals, differs_from_fit
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Floats
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.evaluation.bootstrap import Resampling, Score, difference_score
-from twoheads.evaluation.rivals import Compared
+from twoheads.evaluation.rival_scores import Compared
 from twoheads.kernels.arrays import Floats
 
 

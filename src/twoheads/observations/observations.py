@@ -222,11 +222,6 @@ class Observations:
         """How many classes there are."""
         return len(self.classes)
 
-    @property
-    def n_columns(self) -> int:
-        """How many (annotator, possible answer) pairs there are."""
-        return len(self.annotators) * self.n_classes
-
     def __getitem__(self, key: Any) -> Self:
         """The observations of a subset of the items, by a slice, a mask or positions."""
         rows = key[0] if isinstance(key, tuple) else key

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.rivals import Labels, RivalList, Rivals, model_labels
+from twoheads.combination.rivals import N_SUMS, Labels, RivalList, Rivals, model_labels
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -99,7 +99,7 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
         return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, human)
 
     found = sum_blocks(kernel, blocks)
-    n_sums = len(_Sums._fields)
+    n_sums = len(found) - N_SUMS
     sums = _Sums(*map(float, found[:n_sums]))
     total = max(sums.n, 1.0)
     loss, plain_loss = sums.loss / total, sums.plain_loss / total
