@@ -28,6 +28,7 @@ import numpy as np
 from scipy.stats import beta
 
 from benchmarks.honesty_claims import of_teams
+from benchmarks.honesty_headline import of_headline
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
@@ -268,6 +269,7 @@ def main():
     if not given.only:
         of_calibration(given.repeats, table)
         of_independence(given.repeats, table)
+        of_headline(given.repeats, table)
     if given.only in ("", "team"):
         of_teams(given.repeats, table, sets)
     printed(table, sets)

@@ -19,7 +19,6 @@ from twoheads.combination.statistics.reservoir import ItemSample, merge_samples,
 from twoheads.combination.team import Team
 from twoheads.engines.cluster import Cluster, Span
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.evaluation.leakage import TrainingItems, training_items, training_items_of_blocks
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
@@ -35,15 +34,14 @@ def check_engine(engine: str, scheduler: str | None) -> None:
         raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 
 
-def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> TrainingItems:
-    """Fit a team, and note which items it was fitted on."""
+def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> None:
+    """Fit a team where its table is."""
     if engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
         raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
-    has_ids = scanned.item_name in scanned.columns
     with console.passes():
         if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):
             _fit_in_passes(team, scanned, engine, scheduler)
-            return training_items_of_blocks(scanned.blocks(), has_ids=has_ids)
+            return
         observations, y = scanned.read()
         if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, observations) == MISSING).all():
             raise InvalidObservations(
@@ -51,7 +49,6 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
                 "Name the column of the truth with --truth, or fit without truth: --method P+L or recommended."
             )
         team.fit(observations, y)
-    return training_items(observations, y, has_ids=has_ids)
 
 
 def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> int:

@@ -52,15 +52,11 @@ def fit(
     check_engine(engine, scheduler)
     scanned = data.scan()
     team = make_team(method, scanned.model_scale)
-    trained_on = fit_team(team, scanned, engine, scheduler, method)
+    fit_team(team, scanned, engine, scheduler, method)
     print_notes(scanned)
     if n_labelled_of(team) == 0 and "truth" not in data.columns and "truth" not in scanned.columns:
         hint_at_truth(scanned)
-    team.note_provenance(
-        provenance_of_fit(
-            method=method, seed=seed or 0, source=data.files(), columns=data.columns, trained_on=trained_on
-        )
-    )
+    team.note_provenance(provenance_of_fit(method=method, seed=seed or 0, source=data.files(), columns=data.columns))
     team.save(output, keep_sample=not no_sample)
     console.message(team.describe())
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")

@@ -11,6 +11,7 @@ import numpy as np
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import holdout_counts
 from twoheads.combination.fitting.state import FitState
+from twoheads.combination.rivals import RivalList
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
@@ -111,7 +112,8 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         agreement=state.agreement,
     )
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
-    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions))
+    rivals = RivalList(state.schema.annotators, state.schema.models if state.schema.has_model else ())
+    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions, rivals))
 
 
 def _fold_counts(state: FitState) -> Floats | None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
+from twoheads.combination.rivals import N_SUMS, Labels, RivalList, Rivals, model_labels
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -36,6 +37,7 @@ class HoldoutRecord(BaseEstimator):
     log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
     log_loss_gain_se           standard error of their difference
     answered, modelled         weight of the items with an answer, and with a model row
+    rivals                     whom the combination is compared with on the same items; None without any
     """
 
     n: float = 0.0
@@ -51,6 +53,7 @@ class HoldoutRecord(BaseEstimator):
     log_loss_gain_se: float = 0.0
     answered: float = 0.0
     modelled: float = 0.0
+    rivals: Rivals | None = None
 
     @property
     def chance_best(self) -> float:
@@ -94,9 +97,16 @@ class _Sums(NamedTuple):
     modelled: Any
 
 
-def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions) -> HoldoutRecord:
+def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions, rivals: RivalList) -> HoldoutRecord:
     """The counts over labelled blocks."""
-    sums = _Sums(*map(float, sum_blocks(lambda block: _block_sums(block, *predictions(block)), blocks)))
+
+    def kernel(block: Block) -> tuple[Any, ...]:
+        combined, plain, human = predictions(block)
+        return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, human)
+
+    found = sum_blocks(kernel, blocks)
+    n_sums = len(found) - N_SUMS
+    sums = _Sums(*map(float, found[:n_sums]))
     total = max(sums.n, 1.0)
     loss, plain_loss = sums.loss / total, sums.plain_loss / total
     variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, 0.0)
@@ -114,7 +124,15 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions)
         log_loss_gain_se=float(np.sqrt(variance / total)),
         answered=sums.answered,
         modelled=sums.modelled,
+        rivals=rivals.compared(found[n_sums:]),
     )
+
+
+def _rival_sums(rivals: RivalList, block: Block, combined: Floats, human: Codes) -> tuple[Floats, ...]:
+    assert block.answers is not None
+    assert block.true_label is not None
+    labels = Labels(block.answers, len(combined), model_labels(block), human)
+    return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
 
 
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:
