@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from twoheads.cli.provenance import training_items_of
-from twoheads.cli.table_options import TableOptions, print_notes
+from twoheads.cli.table_options import print_notes
 from twoheads.evaluation import compare, compare_predictions, cross_validated, without_truth
 from twoheads.evaluation.leakage import HeldOut, held_out_items
 from twoheads.kernels.arrays import MISSING
@@ -14,11 +14,11 @@ from twoheads.report.sections.people_section import people_section
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
+    from twoheads.tables import Table
 
 
-def read_held_out(team: Combiner, data: TableOptions) -> HeldOut:
+def read_held_out(team: Combiner, scanned: Table) -> HeldOut:
     """Read a table, without the items whose truth the team was fitted on."""
-    scanned = data.scan_for(team)
     observations, y = scanned.read()
     print_notes(scanned)
     has_ids = scanned.item_name in scanned.columns

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations
-from twoheads.storage.atomic import system_reason
+from twoheads.storage.atomic import is_special, system_reason
 
 
-def check_output(output: Path, *inputs: Path | str | None) -> None:
-    """Refuse an output that is a folder, is in a missing folder, or is one of the inputs."""
+def check_output(output: Path, inputs: Iterable[Path]) -> None:
+    """Refuse an output that cannot be written, or that is one of the inputs, before anything is computed.
+
+    ``inputs`` are the files that are opened, not the patterns and folders that name them.
+    """
     if output.is_dir():
         raise InvalidObservations(f"{output} is a folder; give a file name with -o.")
     if not output.parent.is_dir():
         raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
-    if output.exists() and any(path is not None and Path(path).exists() and output.samefile(path) for path in inputs):
+    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
         raise InvalidObservations(f"{output} is also an input; writing it would destroy it. Write elsewhere with -o.")
+    folder = Path(os.path.realpath(output)).parent
+    if not is_special(output) and folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidObservations(
+            f"{output} cannot be written: permission denied in {str(folder)!r}. Change its permissions, or write "
+            "elsewhere with -o."
+        )
 
 
 def system_error(error: OSError) -> str:

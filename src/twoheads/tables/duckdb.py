@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import shutil
 import tempfile
@@ -11,7 +10,9 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from twoheads.errors import MissingExtra, NoRoom
+from twoheads.engines.room import lacks_room, room
+from twoheads.engines.temporary import temporary_folder
+from twoheads.errors import MissingExtra
 
 try:
     import pyarrow as pa
@@ -56,7 +57,7 @@ class Database:
     """A database in a temporary folder, which is removed with the last reference to it or by `discard`."""
 
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
-        folder = tempfile.mkdtemp(prefix="twoheads-")
+        folder = temporary_folder()
         self.connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
         self.discard = weakref.finalize(self, _discard, self.connection, folder)
 
@@ -77,28 +78,6 @@ def connected(memory_limit: str = MEMORY_LIMIT, *, threads: int | None = None) -
             yield connection
     finally:
         connection.close()
-
-
-@contextlib.contextmanager
-def room(trouble: str) -> Iterator[None]:
-    """Re-raise out-of-memory and disk-full errors as `NoRoom`; ``trouble`` begins the message."""
-    try:
-        yield
-    except Exception as error:
-        if not lacks_room(error):
-            raise
-        raise NoRoom(
-            f"{trouble}: there is no room in memory, or in the folder for temporary files ({tempfile.gettempdir()}). "
-            "Make room there, or name another folder in TMPDIR."
-        ) from None
-
-
-def lacks_room(error: BaseException) -> bool:
-    """Whether an error is a lack of memory or of disk."""
-    import duckdb
-
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error)
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ def ask(
     scanned = data.scan_for(fitted, truth=False, need_people=False)
     output = None if output is None or str(output) == "-" else output
     if output is not None:
-        check_output(output, team, *data.files().values())
+        check_output(output, [team, *scanned.files])
     observations, _ = scanned.read(truth=False)
     print_notes(scanned)
     names = None if people is None else [name for name in split_names(people, "--people") if name]

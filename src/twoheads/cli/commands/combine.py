@@ -49,7 +49,7 @@ def combine(
         written = combine_on_cluster(fitted, scanned, output, scheduler)
     else:
         if str(output) != "-":
-            check_output(output, team, *data.files().values())
+            check_output(output, [team, *scanned.files])
         written = combine_here(fitted, scanned, None if str(output) == "-" else output)
         print_notes(scanned)
     place = "." if str(output) == "-" else f"; the result is in {output}."

@@ -21,7 +21,7 @@ def evaluate(team: Team, data: TableOptions, json: Json = False, seed: Seed = No
     from twoheads.cli.holdout import evaluate_team, read_held_out
 
     fitted = read_team(team)
-    found = evaluate_team(fitted, read_held_out(fitted, data), seed_of(fitted, seed))
+    found = evaluate_team(fitted, read_held_out(fitted, data.scan_for(fitted)), seed_of(fitted, seed))
     if json:
         console.as_json(found)
     elif "combination" in found:

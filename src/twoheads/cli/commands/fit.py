@@ -48,9 +48,9 @@ def fit(
 
     if classes is not None:
         data = replace(data, columns=data.columns | {"classes": split_names(classes, "--classes")})
-    check_output(output, *data.files().values(), data.columns.get("truth"))
     check_engine(engine, scheduler)
     scanned = data.scan()
+    check_output(output, scanned.files)
     team = make_team(method, scanned.model_scale)
     trained_on = fit_team(team, scanned, engine, scheduler, method)
     print_notes(scanned)

@@ -31,7 +31,10 @@ def report(
     from twoheads.report import summary, write_report
 
     fitted = read_team(team)
-    items = read_held_out(fitted, data)
+    scanned = data.scan_for(fitted)
+    if not json:
+        check_output(output, [team, *scanned.files])
+    items = read_held_out(fitted, scanned)
     for note in items.notes:
         console.message(note)
     options: dict[str, Any] = {
@@ -43,7 +46,6 @@ def report(
     if json:
         console.as_json(summary(fitted, items.observations, items.y, **options))
         return
-    check_output(output, team, *data.files().values())
     found = write_report(output, fitted, items.observations, items.y, **options)
     console.message(found["headline"])
     console.message(f"The report is in {output}.")
