@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,22 +25,35 @@ from twoheads.storage.atomic import atomic_folder
 ENGINES = ("local", "dask")
 
 
-def check_engine(engine: str, scheduler: str | None) -> None:
-    """Refuse an unknown engine, and a scheduler without the engine dask."""
-    if engine not in ENGINES:
-        raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {engine!r}.")
-    if scheduler is not None and engine != "dask":
-        raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
+@dataclass(frozen=True)
+class Place:
+    """Where a command computes.
+
+    engine     one of ENGINES
+    scheduler  the address of a running Dask scheduler; None to start one here
+    timeout    seconds to wait for workers of a cluster that has none
+    """
+
+    engine: str
+    scheduler: str | None
+    timeout: float
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown engine, and a scheduler without the engine dask."""
+        if self.engine not in ENGINES:
+            raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.")
+        if self.scheduler is not None and self.engine != "dask":
+            raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 
 
-def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> TrainingItems:
+def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -> TrainingItems:
     """Fit a team, and note which items it was fitted on."""
-    if engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
+    if place.engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
         raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
     has_ids = scanned.item_name in scanned.columns
     with console.passes():
-        if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):
-            _fit_in_passes(team, scanned, engine, scheduler)
+        if isinstance(team, ProbabilityLabelCombiner) and (place.engine == "dask" or not fits_in_memory(scanned)):
+            _fit_in_passes(team, scanned, place)
             return training_items_of_blocks(scanned.blocks(), has_ids=has_ids)
         observations, y = scanned.read()
         if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, observations) == MISSING).all():
@@ -60,7 +74,7 @@ def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> 
     return written
 
 
-def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, scheduler: str | None) -> int:
+def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, place: Place) -> int:
     """Combine the pieces of a table where they are read, one Parquet file each, in a new folder."""
     if output.exists():
         raise InvalidParameter(f"{output} exists already; --engine dask writes a new folder. Name another with -o.")
@@ -68,7 +82,7 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
         raise InvalidParameter(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
     scanned.need_pieces()
     scanned.check_items()
-    with cluster_at(scheduler) as cluster, atomic_folder(output) as part:
+    with cluster_at(place) as cluster, atomic_folder(output) as part:
         spans = cluster.spans(scanned)
         files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
         written = 0
@@ -76,24 +90,26 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
             for n_rows in cluster.results(cluster.submit(partial(_combine_span, team, scanned), spans, files)):
                 written += n_rows
                 advance(n_rows)
+        for left in part.glob(".*"):  # by a worker that was killed while it wrote; another wrote that file
+            left.unlink()
     return written
 
 
-def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, engine: str, scheduler: str | None) -> None:
-    if engine == "local":
+def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, place: Place) -> None:
+    if place.engine == "local":
         team.fit(scanned)
         return
     scanned.need_pieces()
-    with cluster_at(scheduler) as cluster:
+    with cluster_at(place) as cluster:
         team.fit(cluster.hold(scanned))
 
 
 @contextmanager
-def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
+def cluster_at(place: Place) -> Iterator[Cluster]:
     """Connect to a cluster, and print the address of its dashboard."""
     from twoheads.engines.dask import DaskCluster
 
-    with DaskCluster(scheduler) as cluster:
+    with DaskCluster(place.scheduler, timeout=place.timeout) as cluster:
         console.message(f"The dashboard of the cluster: {cluster.dashboard}")
         yield cluster
 

@@ -21,8 +21,12 @@ Scheduler = Annotated[
         "--scheduler", help="The address of a running Dask scheduler; without it, one starts here.", metavar="ADDRESS"
     ),
 ]
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", help="Seconds to wait for workers if a Dask cluster has none.", metavar="SECONDS"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and of the folds.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the bootstrap and of the folds.")]
 
 
 def _column(option: str, text: str, metavar: str = "COLUMN") -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from twoheads.engines.room import lacks_room, no_room
 from twoheads.errors import InvalidObservations
 from twoheads.storage.atomic import is_special, system_reason
 
@@ -29,7 +31,14 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
         )
 
 
-def system_error(error: OSError) -> str:
-    """Message for an error of the operating system that the library did not translate."""
+def explained(error: Exception) -> str | None:
+    """The sentence for a lack of memory or disk, or for an error of the system; None for any other error."""
+    place = error.filename if isinstance(error, OSError) else None
+    if lacks_room(error) and (place is None or str(place).startswith(tempfile.gettempdir())):
+        return str(no_room("the command could not finish", error))
+    return _system_error(error) if isinstance(error, OSError) else None
+
+
+def _system_error(error: OSError) -> str:
     where = str(error.filename or "the output")
     return f"{where}: {system_reason(error, os.path.dirname(os.path.abspath(where)))}"

@@ -11,7 +11,7 @@ import typer
 from twoheads.cli import console
 from twoheads.cli.app import app
 from twoheads.cli.exit_codes import INTERRUPTED, MISTAKE, OUTPUT_CLOSED
-from twoheads.cli.outputs import system_error
+from twoheads.cli.outputs import explained
 from twoheads.errors import TwoheadsError
 
 #: What typer raises for a command line it cannot read; the class is that of the click it brings along.
@@ -34,8 +34,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OUTPUT_CLOSED
-    except OSError as error:
-        console.message(f"Error: {system_error(error)}")
+    except Exception as error:
+        sentence = explained(error)
+        if sentence is None:
+            raise
+        console.message(f"Error: {sentence}")
         return MISTAKE
     if code == INTERRUPTED:
         console.message("Interrupted; no partial file was left.")

@@ -18,8 +18,8 @@ try:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
-except ImportError:
-    raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
+except ImportError as error:
+    raise MissingExtra.instead_of(error, "pyarrow", "cli", "Reading and writing tables") from None
 
 __all__ = [
     "MEMORY_LIMIT",
@@ -44,8 +44,9 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     """A DuckDB connection that downloads nothing, prints nothing, keeps rows in order and spills to disk."""
     try:
         import duckdb
-    except ImportError:
-        raise MissingExtra("duckdb", "cli", "Reading CSV and JSON lines, and joining tables,") from None
+    except ImportError as error:
+        purpose = "Reading CSV and JSON lines, and joining tables,"
+        raise MissingExtra.instead_of(error, "duckdb", "cli", purpose) from None
     connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
     connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
     connection.execute(f"SET memory_limit = {quoted(memory_limit)}")

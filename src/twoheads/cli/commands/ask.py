@@ -96,8 +96,10 @@ def _prices(texts: Sequence[str]) -> float | dict[str, float]:
 def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None) -> None:
     """Write the questions as a table, best first: to a file, or as CSV to stdout."""
     from twoheads.tables.duckdb import pa
+    from twoheads.tables.verdicts import refuse_taken
 
     names = [scanned.item_name, "annotator", "expected_gain", "price"]
+    refuse_taken(names[0], names[1:])
     columns = [
         pa.array(plan.item, scanned.item_type),
         pa.array(plan.annotator, pa.string()),

@@ -9,9 +9,10 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Engine, Scheduler, Team, reads_table
+from twoheads.cli.options import Engine, Scheduler, Team, Timeout, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.table_options import TableOptions, print_notes
+from twoheads.engines.cluster import NO_WORKERS_TIMEOUT
 from twoheads.errors import InvalidObservations
 from twoheads.tables.formats.registry import titles, usual_suffixes
 from twoheads.text import count
@@ -27,6 +28,7 @@ def combine(
     ] = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
+    timeout: Timeout = NO_WORKERS_TIMEOUT,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
@@ -35,7 +37,7 @@ def combine(
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
-    from twoheads.cli.engines import check_engine, combine_here, combine_on_cluster
+    from twoheads.cli.engines import Place, combine_here, combine_on_cluster
 
     fitted = read_team(team)
     # A team with a calibrated model can do without answers.
@@ -44,13 +46,13 @@ def combine(
         raise InvalidObservations(
             f"Give the output with -o, a file with a suffix such as {usual_suffixes()}, or - for CSV to stdout."
         )
-    check_engine(engine, scheduler)
+    place = Place(engine, scheduler, timeout)
     if engine == "dask":
-        written = combine_on_cluster(fitted, scanned, output, scheduler)
+        written = combine_on_cluster(fitted, scanned, output, place)
     else:
         if str(output) != "-":
             check_output(output, [team, *scanned.files])
         written = combine_here(fitted, scanned, None if str(output) == "-" else output)
         print_notes(scanned)
-    place = "." if str(output) == "-" else f"; the result is in {output}."
-    console.message(f"{count(written, 'item')} combined{place}")
+    where = "." if str(output) == "-" else f"; the result is in {output}."
+    console.message(f"{count(written, 'item')} combined{where}")
