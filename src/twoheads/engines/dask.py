@@ -138,7 +138,8 @@ class DaskCluster(Cluster):
         last_seen = time.monotonic()
         while True:
             try:
-                distributed.wait(futures, timeout=_LOOK)
+                with self._client.as_current():
+                    distributed.wait(futures, timeout=_LOOK)
                 return
             except TimeoutError:
                 if self._client.nthreads():

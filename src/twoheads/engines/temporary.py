@@ -20,13 +20,17 @@ _PART = re.compile(rf"\..*\.{_OWNER}\.part", re.DOTALL)
 _LONGEST = 255
 
 
+def temporary_name() -> str:
+    """A new name for a folder in ``TMPDIR``."""
+    return os.path.join(tempfile.gettempdir(), f"twoheads-{_owner()}")
+
+
 def temporary_folder() -> str:
     """Make a folder in ``TMPDIR``, and remove those of dead processes there."""
-    place = Path(tempfile.gettempdir())
-    remove_leftovers(place)
-    folder = place / f"twoheads-{_owner()}"
-    folder.mkdir(mode=0o700)
-    return str(folder)
+    remove_leftovers(Path(tempfile.gettempdir()))
+    folder = temporary_name()
+    os.mkdir(folder, 0o700)
+    return folder
 
 
 def part_of(target: Path) -> Path:

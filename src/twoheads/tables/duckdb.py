@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from twoheads.engines.room import lacks_room, room
-from twoheads.engines.temporary import temporary_folder
+from twoheads.engines.temporary import temporary_folder, temporary_name
 from twoheads.errors import MissingExtra
 
 try:
@@ -50,7 +49,8 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
     connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
     connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
-    connection.execute(f"SET temp_directory = {quoted(folder or tempfile.gettempdir())}")
+    # DuckDB makes the folder when it spills, and removes it when the connection is closed.
+    connection.execute(f"SET temp_directory = {quoted(folder or temporary_name())}")
     return connection
 
 
