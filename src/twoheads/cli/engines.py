@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from twoheads import tables
 from twoheads.cli import console
@@ -21,6 +21,7 @@ from twoheads.evaluation.leakage import TrainingItems, training_items, training_
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
+from twoheads.tables.spreadsheets import without_formulas
 
 ENGINES = ("local", "dask")
 
@@ -65,11 +66,13 @@ def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -
     return training_items(observations, y, has_ids=has_ids)
 
 
-def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> int:
+def combine_here(team: Combiner, scanned: tables.Table, output: Path | None, *, for_spreadsheet: bool) -> int:
     """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
-        written = _write_verdicts(team, scanned, output or sys.stdout.buffer, advance=advance)
+        batches = _verdicts(team, scanned, advance=advance)
+        batches = without_formulas(batches) if for_spreadsheet else batches
+        written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
     sys.stdout.flush()
     return written
 
@@ -115,26 +118,19 @@ def cluster_at(place: Place) -> Iterator[Cluster]:
 
 
 def _combine_span(team: Combiner, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
-    return _write_verdicts(team, scanned, file, span=span)
+    return tables.write(file, _verdicts(team, scanned, span=span))
 
 
-def _write_verdicts(
+def _verdicts(
     team: Combiner,
     scanned: tables.Table,
-    output: str | Path | BinaryIO,
     *,
     span: tuple[int, int] | None = None,
     advance: Callable[[int], None] | None = None,
-) -> int:
-    """Combine a table, or a span of its pieces, block by block; returns the number of items."""
-
-    def batches() -> Iterator[Any]:
-        for observations, _ in scanned.blocks(truth=False, span=span):
-            proba = team.predict_proba(observations)
-            yield tables.verdicts(
-                observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type
-            )
-            if advance is not None:
-                advance(len(observations))
-
-    return tables.write(output, batches(), format=None if isinstance(output, str | Path) else "csv")
+) -> Iterator[Any]:
+    """Combine a table, or a span of its pieces, block by block, as record batches."""
+    for observations, _ in scanned.blocks(truth=False, span=span):
+        proba = team.predict_proba(observations)
+        yield tables.verdicts(observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type)
+        if advance is not None:
+            advance(len(observations))

@@ -25,6 +25,10 @@ Timeout = Annotated[
     float,
     typer.Option("--timeout", help="Seconds to wait for workers if a Dask cluster has none.", metavar="SECONDS"),
 ]
+ForSpreadsheet = Annotated[
+    bool,
+    typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the bootstrap and of the folds.")]
 

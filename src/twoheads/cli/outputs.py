@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from twoheads.engines.room import lacks_room, no_room
-from twoheads.errors import InvalidObservations
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.storage.atomic import is_special, system_reason
+from twoheads.tables.formats.registry import suffixes, written_as
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
@@ -29,6 +30,13 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
             f"{output} cannot be written: permission denied in {str(folder)!r}. Change its permissions, or write "
             "elsewhere with -o."
         )
+
+
+def check_spreadsheet(output: Path | None, *, engine: str = "local") -> None:
+    """Refuse to escape formulas in a table that is not text: CSV or TSV."""
+    form = None if output is None or str(output) == "-" else written_as(suffixes(output.name)[0])
+    if engine != "local" or (form and form.name not in ("csv", "tsv")):
+        raise InvalidParameter("--for-spreadsheet is for CSV and TSV; leave it out for other formats.")
 
 
 def explained(error: Exception) -> str | None:

@@ -9,8 +9,8 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Engine, Scheduler, Team, Timeout, reads_table
-from twoheads.cli.outputs import check_output
+from twoheads.cli.options import Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
+from twoheads.cli.outputs import check_output, check_spreadsheet
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.engines.cluster import NO_WORKERS_TIMEOUT
 from twoheads.errors import InvalidObservations
@@ -26,6 +26,7 @@ def combine(
         Path | None,
         typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
     ] = None,
+    for_spreadsheet: ForSpreadsheet = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
     timeout: Timeout = NO_WORKERS_TIMEOUT,
@@ -47,12 +48,14 @@ def combine(
             f"Give the output with -o, a file with a suffix such as {usual_suffixes()}, or - for CSV to stdout."
         )
     place = Place(engine, scheduler, timeout)
+    if for_spreadsheet:
+        check_spreadsheet(output, engine=engine)
     if engine == "dask":
         written = combine_on_cluster(fitted, scanned, output, place)
     else:
         if str(output) != "-":
             check_output(output, [team, *scanned.files])
-        written = combine_here(fitted, scanned, None if str(output) == "-" else output)
+        written = combine_here(fitted, scanned, None if str(output) == "-" else output, for_spreadsheet=for_spreadsheet)
         print_notes(scanned)
     where = "." if str(output) == "-" else f"; the result is in {output}."
     console.message(f"{count(written, 'item')} combined{where}")
