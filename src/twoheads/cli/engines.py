@@ -32,12 +32,12 @@ class Place:
 
     engine     one of ENGINES
     scheduler  the address of a running Dask scheduler; None to start one here
-    timeout    seconds to wait for workers of a cluster that has none
+    timeout    seconds to wait for workers of a cluster that has none; None for the usual number
     """
 
     engine: str
     scheduler: str | None
-    timeout: float
+    timeout: float | None
 
     def __post_init__(self) -> None:
         """Refuse an unknown engine, and a scheduler without the engine dask."""

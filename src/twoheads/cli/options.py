@@ -22,8 +22,10 @@ Scheduler = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float,
-    typer.Option("--timeout", help="Seconds to wait for workers if a Dask cluster has none.", metavar="SECONDS"),
+    float | None,
+    typer.Option(
+        "--timeout", help="Seconds to wait for workers if a Dask cluster has none; 60 by default.", metavar="SECONDS"
+    ),
 ]
 ForSpreadsheet = Annotated[
     bool,

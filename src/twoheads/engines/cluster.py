@@ -9,8 +9,6 @@ from typing import Any, Self
 from twoheads.engines.chunks import Store
 from twoheads.kernels.blocks import Block
 
-#: Seconds without any worker after which a cluster is given up, by default.
-NO_WORKERS_TIMEOUT = 60.0
 #: First row of a piece of a table, and the row after its last.
 Span = tuple[int, int]
 #: From a table and a span of its rows to a chunk.

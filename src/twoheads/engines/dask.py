@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from twoheads.engines.chunks import ChunkFunction, Store
-from twoheads.engines.cluster import NO_WORKERS_TIMEOUT, Cluster, ReadChunk, Span
+from twoheads.engines.cluster import Cluster, ReadChunk, Span
 from twoheads.engines.memory import keep_freed_memory
 from twoheads.engines.threads import n_threads, single_threaded
 from twoheads.errors import ClusterTrouble, InvalidParameter, MissingExtra
@@ -33,6 +33,8 @@ except ImportError as error:
 PIECE_NUMBERS = 1 << 23
 #: Results fetched at a time: each may be large.
 _FETCHED_TOGETHER = 64
+#: Seconds without any worker after which a cluster is given up, by default.
+_NO_WORKERS_TIMEOUT = 60.0
 #: Seconds to wait for a scheduler, and between looks at whether there are workers.
 _TIMEOUT, _LOOK = 5, 1
 #: What reports lost connections and dead workers at length; one sentence of ours does.
@@ -56,8 +58,8 @@ class DaskCluster(Cluster):
         machine, of one thread each.
     workers : int, optional
         How many are started on this machine; by default one per core.
-    timeout : float
-        Seconds without any worker after which the cluster is given up.
+    timeout : float, optional
+        Seconds without any worker after which the cluster is given up; 60 by default.
 
     Examples
     --------
@@ -66,8 +68,9 @@ class DaskCluster(Cluster):
     """
 
     def __init__(
-        self, scheduler: str | None = None, *, workers: int | None = None, timeout: float = NO_WORKERS_TIMEOUT
+        self, scheduler: str | None = None, *, workers: int | None = None, timeout: float | None = None
     ) -> None:
+        timeout = _NO_WORKERS_TIMEOUT if timeout is None else timeout
         if not timeout > 0:
             raise InvalidParameter(f"timeout (--timeout) must be a positive number of seconds; it is {timeout}.")
         self._local: Any = None

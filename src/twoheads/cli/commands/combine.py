@@ -12,7 +12,6 @@ from twoheads.cli.methods import read_team
 from twoheads.cli.options import Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
 from twoheads.cli.outputs import check_output, check_spreadsheet
 from twoheads.cli.table_options import TableOptions, print_notes
-from twoheads.engines.cluster import NO_WORKERS_TIMEOUT
 from twoheads.errors import InvalidObservations
 from twoheads.tables.formats.registry import titles, usual_suffixes
 from twoheads.text import count
@@ -29,7 +28,7 @@ def combine(
     for_spreadsheet: ForSpreadsheet = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
-    timeout: Timeout = NO_WORKERS_TIMEOUT,
+    timeout: Timeout = None,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 

@@ -14,7 +14,6 @@ from twoheads.cli.options import Engine, Scheduler, Seed, Timeout, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import provenance_of_fit
 from twoheads.cli.table_options import TableOptions, hint_at_truth, print_notes, split_names
-from twoheads.engines.cluster import NO_WORKERS_TIMEOUT
 
 
 @reads_table(truth=True)
@@ -32,7 +31,7 @@ def fit(
     ] = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
-    timeout: Timeout = NO_WORKERS_TIMEOUT,
+    timeout: Timeout = None,
     seed: Seed = 0,
 ) -> None:
     """Fit a team on a table: how accurate the people are, and how to calibrate the model.
