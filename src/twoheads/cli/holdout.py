@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twoheads.cli.table_options import TableOptions, print_notes
+from twoheads.cli.table_options import print_notes
 from twoheads.evaluation import without_truth
 from twoheads.evaluation.comparison import compare_judged
 from twoheads.evaluation.judging import judged
@@ -16,11 +16,11 @@ from twoheads.report.sections.people_section import people_section
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
+    from twoheads.tables import Table
 
 
-def read_items(team: Combiner, data: TableOptions) -> tuple[Observations, Any]:
+def read_items(scanned: Table) -> tuple[Observations, Any]:
     """Read the items of a table and their truth."""
-    scanned = data.scan_for(team)
     observations, y = scanned.read()
     print_notes(scanned)
     return observations, y

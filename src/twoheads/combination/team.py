@@ -40,7 +40,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.observations import Observations
 from twoheads.storage import artifact
 
-#: What is computed from the sample of training items on first use, and saved in its place where it is left out.
+#: What is computed from the sample of training items on first use; it is saved once it is known, or without the sample.
 _FROM_SAMPLE = ("answer_log_temperature", "gain_factor", "mean_posterior", "people_accuracy")
 
 
@@ -267,11 +267,11 @@ class Team(Combiner):
             the file holds no training item; `partial_fit` and `merge` then refuse.
         """
         check_is_fitted(self)
-        team = self
+        team = copy(self)
         if not keep_sample:
-            team = copy(self)
             team.statistics_ = self.statistics_.without_sample()
-            for name in _FROM_SAMPLE:
+        for name in _FROM_SAMPLE:
+            if not keep_sample or f"_{name}" in vars(self):
                 setattr(team, f"fitted_{name}_", getattr(self, f"{name}_"))
         artifact.save(team, path)
 

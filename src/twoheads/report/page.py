@@ -40,9 +40,9 @@ def page(summary: dict[str, Any]) -> str:
     >>> page(summary(ProbabilityLabelCombiner().fit(X), X))[:15]
     '<!DOCTYPE html>'
     """
-    from markupsafe import Markup
-
     template = _environment().get_template("report.html.j2")
+    from markupsafe import Markup  # of Jinja, whose absence the environment reports
+
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
     return template.render(s=summary, figures=drawn, sections=SECTIONS, metrics=METRICS)
 

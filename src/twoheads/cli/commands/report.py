@@ -33,7 +33,10 @@ def report(
     from twoheads.report import summary, write_report
 
     fitted = with_class_shares(read_team(team), class_shares)
-    observations, y = read_items(fitted, data)
+    scanned = data.scan_for(fitted)
+    if not json:
+        check_output(output, [team, *scanned.files])
+    observations, y = read_items(scanned)
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
         "date": fitted.provenance().get("fitted"),
@@ -42,7 +45,6 @@ def report(
     if json:
         console.as_json(summary(fitted, observations, y, **options))
         return
-    check_output(output, team, *data.files().values())
     found = write_report(output, fitted, observations, y, **options)
     console.message(found["headline"])
     for note in found["notes"]:

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Check:
     Attributes
     ----------
     path : str
+    files : tuple of Path
+        The files that were read.
     n_rows : int
         Rows that were looked at.
     roles : Guess
@@ -38,6 +41,7 @@ class Check:
     """
 
     path: str
+    files: tuple[Path, ...]
     n_rows: int
     columns: tuple[str, ...]
     roles: Guess
@@ -176,7 +180,8 @@ def check(table: str | os.PathLike[str], *, positive: str | None = None) -> Chec
             pass
         if cleaner.findings.n_rows >= MOST_ROWS:
             break
-    return Check(os.fspath(table), cleaner.findings.n_rows, source.columns, roles, cleaner.findings, by_name)
+    files = tuple(file.path for file in source.files)
+    return Check(os.fspath(table), files, cleaner.findings.n_rows, source.columns, roles, cleaner.findings, by_name)
 
 
 def _positive_class(source: Source, roles: Guess, given: str | None) -> str | None:

@@ -153,7 +153,9 @@ def head_of(path: Path) -> tuple[bytes, bool]:
 
 def format_of(path: Path) -> Format:
     """The format of a file: by its first bytes, else by its suffix."""
-    head, _ = head_of(path)
+    head, is_all = head_of(path)
+    if compression_of(path.name) == "gzip" and not is_all:
+        _check_gzip(path)
     binary = next((each for each in FORMATS if each.magic and head.startswith(each.magic)), None)
     if binary:
         if suffixes(path.name)[1]:
@@ -168,6 +170,16 @@ def format_of(path: Path) -> Format:
         return by_suffix
     opening = head.lstrip()
     return next((each for each in FORMATS if each.opening and opening.startswith(each.opening)), FORMATS[0])
+
+
+def _check_gzip(path: Path) -> None:
+    """Refuse a gzip file that is cut off or whose checksum is wrong: DuckDB reads it without a word."""
+    try:
+        with open_bytes(path) as file:
+            while file.read(1 << 20):
+                pass
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise unreadable(str(path), error) from None
 
 
 def _refuse_other_than_text(path: Path, head: bytes) -> None:
