@@ -20,8 +20,10 @@ def near_minimum(
     curvature: Callable[[Floats], Floats],
     centre: Floats,
     precision: Floats,
+    *,
+    start: Floats | None = None,
 ) -> Floats:
-    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``, starting from the centre.
+    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``.
 
     Newton's method, with steps halved until the function decreases; L-BFGS if there are too many parameters.
 
@@ -29,6 +31,7 @@ def near_minimum(
     curvature  its Hessian, (x.size, x.size)
     centre     minimum of the penalty
     precision  strength of the penalty, not negative, of the centre's shape
+    start      where Newton's method begins; None for the centre
     """
 
     def total(x: Floats) -> tuple[float, Floats]:
@@ -38,7 +41,7 @@ def near_minimum(
 
     if centre.size > NEWTON_LIMIT:
         return _quasi_newton(total, centre, np.where(precision > 0.0, precision, 1.0) ** -0.5)
-    x = centre
+    x = centre if start is None else start
     value, gradient = total(x)
     for _ in range(100):
         step = _newton_step(curvature(x) + np.diag(precision.ravel()), gradient.ravel()).reshape(x.shape)
