@@ -84,11 +84,18 @@ def test_few_labels():
 def test_no_labels():
     none = {key: value for key, value in FACTS.items() if key != "record"} | {
         "labelled": 0,
+        "members_per_item": 2.0,
         "human": {"accuracy": [0.917, None, None]},
         "model": {"calibrator": "TemperatureScaling"},
     }
+    undecided = (
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    )
+    assert undecided not in team_sentences(none | {"members_per_item": 3.0})
     assert team_sentences(none) == [
         "Fitted on 1,200 items without truth: all that follows is estimated, not measured.",
+        undecided,
         "Under the method's assumptions, people are correct on about 92 % of items.",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; these are close to the prior: dependence cannot be estimated without truth.",

@@ -53,7 +53,8 @@ class ProbabilityLabelCombiner(Team):
         safer with few labels, at the cost of some accuracy. Needs ``dependence``.
     class_prior : {"model", "learn"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
-        likely. "learn": for such an item, the prevalence at fit. A dict by class name,
+        likely. "learn": for such an item, the prevalence at fit. Where a team with ``dependence`` has no model at all,
+        both are the shares of the majority's votes and of the labels, which EM does not change. A dict by class name,
         or an array in the order of ``classes_``: the prevalence where the team is used, which also corrects items with
         a model row for label shift.
     unlabelled_weight : float
@@ -73,6 +74,9 @@ class ProbabilityLabelCombiner(Team):
         Likelihood of confidences and of "unsure"; None where people gave neither.
     pool_ : ModelPool or None
         The pool of several models; None where there is one.
+    panel_ : Panel or None
+        Weights of related members; None unless three members have answered ten labelled items each, on items with two
+        answers or more on average, and at least 20 labels are known.
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None

@@ -10,9 +10,10 @@ import numpy as np
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.items.protocol import Items, Schema
+from twoheads.combination.panel import Panel
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.rule import CombinationRule, prior_terms
+from twoheads.combination.rule import CombinationRule, crowd_shares, prior_terms
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
@@ -54,13 +55,15 @@ class FitState:
     em_blocks: Sequence[Block] = ()
     correlation: float = 0.0
     agreement: Agreement | None = None
+    panel: Panel | None = None
     holdout: HoldoutRecord | None = None
     objective: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def rule(self) -> CombinationRule:
         """The combination rule with the parts as they are now."""
-        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence)
+        shares = crowd_shares(self.statistics, self.parts.dependence)
+        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence, shares)
         return CombinationRule(
             self.confusion,
             self.calibrator,
@@ -70,6 +73,7 @@ class FitState:
             log_class_prior,
             log_prior_shift,
             has_model=self.schema.has_model,
+            panel=self.panel,
         )
 
     def without_blocks(self) -> FitState:

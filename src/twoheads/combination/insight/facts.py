@@ -12,6 +12,8 @@ from scipy.stats import beta
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import LEVEL, annotator_stats
+from twoheads.combination.panel import LEVEL as PANEL_LEVEL
+from twoheads.combination.panel import Panel
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
@@ -38,6 +40,7 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
         "annotators": list(schema.annotators),
         "labelled": statistics.n_labelled,
         "unlabelled": statistics.n_unlabelled,
+        "members_per_item": _members_per_item(result),
         "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
         "level": level,
         "human": _human(rule.confusion, names, level, known),
@@ -56,6 +59,13 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
     if guarded:
         found["guard"] = _guard(result.holdout)
     return found | crowd_facts(result)
+
+
+def _members_per_item(result: FitResult) -> float:
+    """Mean number of answers on an answered item, and the models beside them."""
+    statistics = result.statistics
+    answers = float(statistics.annotation_counts[0].sum()) / max(statistics.answered_items, 1.0)
+    return answers + (max(1, len(result.schema.models)) if result.schema.has_model else 0)
 
 
 def _human(confusion: Confusion, names: list[str], level: float, known: bool) -> dict[str, Any]:
@@ -108,11 +118,28 @@ def crowd_facts(result: FitResult) -> dict[str, Any]:
         found["people"] = _people(schema.annotators, rule.confusion, result.statistics.annotation_counts)
     if rule.dependence is not None and result.statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
+    if rule.panel is not None:
+        found["panel"] = _panel(rule.panel)
     if rule.response is not None:
         found |= _response(rule.response, schema.classes)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
     return found
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    """``[estimate, low, high]`` of the members' error correlation and of their effective number, None if unknown."""
+
+    def numbers(values: Floats) -> list[float | None]:
+        return [None if np.isnan(value) else float(value) for value in values]
+
+    return {
+        "members": len(panel.members_),
+        "level": PANEL_LEVEL,
+        "error_correlation": numbers(panel.error_correlation_),
+        "effective_members": numbers(panel.effective_members_),
+        "own_weights": panel.share,
+    }
 
 
 def _people(annotators: tuple[str, ...], confusion: Confusion, annotation_counts: Floats) -> dict[str, Any]:

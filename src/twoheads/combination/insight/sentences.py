@@ -13,6 +13,9 @@ from twoheads.text import count, interval, percent
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
 
+#: Without truth, fewer members than this on an item cannot be told apart by their agreement.
+ENOUGH_MEMBERS = 3
+
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
 
@@ -26,7 +29,7 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), _people(found), *crowd_sentences(found)]
+    sentences = [_labels(found), *_agreement(found), _people(found), *crowd_sentences(found)]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
@@ -53,6 +56,16 @@ def _labels(found: dict[str, Any]) -> str:
         note = f"the rarest class is {fewest!r} (n = {per_class[fewest]:g})"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
     return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
+
+
+def _agreement(found: dict[str, Any]) -> list[str]:
+    """What agreement cannot show, without truth and with fewer members on an item than `ENOUGH_MEMBERS`."""
+    if found["labelled"] or found["members_per_item"] >= ENOUGH_MEMBERS:
+        return []
+    return [
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    ]
 
 
 def _people(found: dict[str, Any]) -> str:
@@ -155,6 +168,8 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
         sentences += people_sentences(found["people"])
     if "several_answers" in found:
         sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
+    if "panel" in found:
+        sentences += _panel(found["panel"])
     if "confidence" in found:
         sentences += _confidence(found["confidence"])
     if "unsure" in found:
@@ -191,6 +206,19 @@ def _several(correlation: float, labelled: int) -> str:
     source = "" if labelled else ", the prior's value"
     correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
     return f"{correlated}: five count as {effective:.1f} independent ones."
+
+
+def _panel(panel: dict[str, Any]) -> list[str]:
+    chance = _probability(panel["own_weights"])
+    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
+    (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
+    if effective is None or low is None or high is None:
+        return [weights]
+    return [
+        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
+        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        weights,
+    ]
 
 
 def _confidence(confidence: dict[str, Any]) -> list[str]:

@@ -48,8 +48,9 @@ def error_correlation(
 ) -> tuple[float, float, float]:
     """Mean correlation of two members' errors on one item, given its true class, and its interval.
 
-    An error is 1 less its mean over the member's answers of that true class, over their standard deviation; the mean
-    of products over all pairs of answers on one item is a ratio of two sums over items, with the standard error of one.
+    Errors are standardised over the member's answers of that true class, and their products averaged over all pairs
+    of answers on one item. The standard error is that of a correlation: an item's influence is the sum over its pairs
+    of e e' - rho (e^2 + e'^2) / 2.
     NaN where no two members answered the same item, or all answers are right.
     """
     n_classes = int(true_label.max(initial=0)) + 1
@@ -69,7 +70,8 @@ def error_correlation(
     if not n_pairs > 0:
         return np.nan, np.nan, np.nan
     estimate = float(weight @ products) / n_pairs
-    se = float(np.sqrt(weight @ (products - estimate * pairs) ** 2)) / n_pairs
+    influence = products - estimate * (number - 1.0) * squares / 2.0
+    se = float(np.sqrt(weight @ influence**2)) / n_pairs
     reach = float(norm.isf((1.0 - level) / 2.0)) * se
     return tuple(float(np.clip(value, -1.0, 1.0)) for value in (estimate, estimate - reach, estimate + reach))  # type: ignore[return-value]
 
