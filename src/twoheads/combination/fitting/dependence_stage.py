@@ -117,7 +117,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         agreement=state.agreement,
     )
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain())
-    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions))
+    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions), out_of_fold=out_of_fold)
 
 
 def few_labelled(state: FitState) -> Sequence[Block]:
@@ -131,7 +131,8 @@ def few_labelled(state: FitState) -> Sequence[Block]:
 def held_out_predictions(state: FitState) -> CrossFittedPredictions:
     """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
     assert state.dependence is not None
-    return partial(_predictions, state.rule, _out_of_fold(state), state.dependence, state.dependence.plain())
+    assert state.out_of_fold is not None
+    return partial(_predictions, state.rule, state.out_of_fold, state.dependence, state.dependence.plain())
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:

@@ -17,7 +17,7 @@ from twoheads.kernels.blocks import Block, joined
 #: Fewest answered labels, fewest of them that a member must have answered, and fewest members.
 FEWEST_LABELS, FEWEST_ANSWERS, FEWEST_MEMBERS = 20, 10, 3
 #: Most members, those with the most answers on labelled items; most labelled items, and of their log-probabilities.
-MOST_MEMBERS, MOST_ITEMS, MOST_NUMBERS = 64, 5000, 20_000
+MOST_MEMBERS, MOST_ITEMS, MOST_NUMBERS = 32, 2500, 6000
 #: With more classes, leaving an item out would cost more than the rest of a fit.
 MOST_CLASSES = 100
 

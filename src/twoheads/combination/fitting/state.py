@@ -18,6 +18,7 @@ from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
+from twoheads.dependence.evidence import OutOfFoldLikelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import Agreement
@@ -35,6 +36,7 @@ class FitState:
     mean_overlap  whether answered items have two answers or more on average
     correlation   of answers on one item, that was used in the crowd's counts
     agreement     density of the model's log temperature from unlabelled items
+    out_of_fold   likelihood of labelled answers, from matrices fitted without their items, once it is needed
     """
 
     parts: Parts
@@ -55,6 +57,7 @@ class FitState:
     em_blocks: Sequence[Block] = ()
     correlation: float = 0.0
     agreement: Agreement | None = None
+    out_of_fold: OutOfFoldLikelihood | None = None
     panel: Panel | None = None
     holdout: HoldoutRecord | None = None
     objective: Floats = field(default_factory=lambda: np.empty(0))

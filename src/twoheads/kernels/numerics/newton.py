@@ -22,6 +22,7 @@ def near_minimum(
     precision: Floats,
     *,
     start: Floats | None = None,
+    tol: float = 1e-12,
 ) -> Floats:
     """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``.
 
@@ -32,6 +33,7 @@ def near_minimum(
     centre     minimum of the penalty
     precision  strength of the penalty, not negative, of the centre's shape
     start      where Newton's method begins; None for the centre
+    tol        it ends with the step that promises to lower the function by less than this share
     """
 
     def total(x: Floats) -> tuple[float, Floats]:
@@ -46,7 +48,7 @@ def near_minimum(
     for _ in range(100):
         step = _newton_step(curvature(x) + np.diag(precision.ravel()), gradient.ravel()).reshape(x.shape)
         fall = -float(np.vdot(gradient, step))
-        if fall <= 1e-12 * max(value, 1.0):
+        if fall <= tol * max(value, 1.0):
             return x + step
         size = 1.0
         ahead = total(x + step)

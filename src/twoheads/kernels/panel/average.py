@@ -17,6 +17,13 @@ from twoheads.kernels.simplex import FLOOR
 #: A scale with less posterior weight than this is dropped: it would cost time and change nothing.
 NEGLIGIBLE = 0.005
 
+#: Log of the prior weight of each scale, and of the untouched posterior.
+_DENSITY = norm.logpdf(np.log(PANEL_SCALES), 0.0, PANEL_LOG_SCALE_SD)
+_SCALES = np.log1p(-PANEL_UNCHANGED) + _DENSITY - logsumexp(_DENSITY)
+_UNCHANGED = np.log(PANEL_UNCHANGED)
+#: Where the search begins.
+_MIDDLE = len(PANEL_SCALES) // 2
+
 
 @dataclass(frozen=True)
 class PanelPosterior:
@@ -43,19 +50,46 @@ def fit_panel(data: PanelData, untouched: Floats, unit: float = 1.0) -> PanelPos
     untouched  (n_items, n_classes) the posterior that was fitted without each item
     unit       the weight that is left out: 1, or less where items weigh less
     """
-    modes: list[RidgeMode] = []
-    for scale in PANEL_SCALES:
-        modes.append(fit_ridge(data, scale, modes[-1].theta if modes else None))
-    probas = [left_out_proba(data, mode, unit) for mode in modes] + [untouched]
-    prior = norm.logpdf(np.log(PANEL_SCALES), 0.0, PANEL_LOG_SCALE_SD)
-    prior = np.append(np.log1p(-PANEL_UNCHANGED) + prior - logsumexp(prior), np.log(PANEL_UNCHANGED))
-    log_weight = prior + [_log_likelihood(data, proba) for proba in probas]
+    visited = _visited_scales(data, unit)
+    used = sorted(visited)
+    probas = [visited[at].left_out for at in used] + [untouched]
+    log_weight = np.array([visited[at].log_weight for at in used] + [_UNCHANGED + _log_likelihood(data, untouched)])
     weight = np.exp(log_weight - logsumexp(log_weight))
     kept = np.append(weight[:-1] >= NEGLIGIBLE, True)
     weight = np.where(kept, weight, 0.0) / weight[kept].sum()
     left_out = np.einsum("s,snk->nk", weight, np.stack(probas))
-    used = np.flatnonzero(kept[:-1])
-    return PanelPosterior(np.array(PANEL_SCALES)[used], weight[kept], tuple(modes[at] for at in used), left_out)
+    used = [at for at, keep in zip(used, kept, strict=False) if keep]
+    modes = tuple(visited[at].mode for at in used)
+    return PanelPosterior(np.array(PANEL_SCALES)[used], weight[kept], modes, left_out)
+
+
+@dataclass(frozen=True)
+class _Visited:
+    """A scale's mode, its left-out probabilities, and the log of its unnormalised weight."""
+
+    mode: RidgeMode
+    left_out: Floats
+    log_weight: float
+
+
+def _visited_scales(data: PanelData, unit: float) -> dict[int, _Visited]:
+    """The scales by their position: from the middle in both directions, until their weight is negligible."""
+    visited: dict[int, _Visited] = {}
+
+    def visit(at: int, start: Floats | None) -> None:
+        mode = fit_ridge(data, PANEL_SCALES[at], start)
+        left_out = left_out_proba(data, mode, unit)
+        visited[at] = _Visited(mode, left_out, _SCALES[at] + _log_likelihood(data, left_out))
+
+    visit(_MIDDLE, None)
+    for step in (-1, 1):
+        at = _MIDDLE + step
+        while 0 <= at < len(PANEL_SCALES):
+            visit(at, visited[at - step].mode.theta)
+            if visited[at].log_weight < max(each.log_weight for each in visited.values()) + np.log(NEGLIGIBLE):
+                break
+            at += step
+    return visited
 
 
 def panel_proba(design: Floats, untouched: Floats, weight: Floats, theta: Floats, covariance: Floats) -> Floats:
@@ -68,10 +102,11 @@ def panel_proba(design: Floats, untouched: Floats, weight: Floats, theta: Floats
     covariance  (n_scales, n_parameters, n_parameters)
     """
     proba, item = weight[-1] * untouched, np.arange(len(design))
+    # The two leading classes are those of the average: the scales hardly ever differ in them.
+    first, second = leading_two(logits_of(design, weight[:-1] @ theta))
+    lead = design[item, first] - design[item, second]
     for share, at, spread in zip(weight, theta, covariance, strict=False):
         logits = logits_of(design, at)
-        first, second = leading_two(logits)
-        lead = design[item, first] - design[item, second]
         variance = np.einsum("np,np->n", lead @ spread, lead)
         proba = proba + share * softmax(moderated(logits, np.maximum(variance, 0.0)))
     return np.asarray(proba)

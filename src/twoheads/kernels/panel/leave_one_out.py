@@ -30,7 +30,9 @@ def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
 
 def logit_covariance(design: Floats, covariance: Floats) -> Floats:
     """Posterior covariance of each item's logits, F H^-1 F', (n_items, n_classes, n_classes)."""
-    return np.asarray((design @ covariance) @ design.transpose(0, 2, 1))
+    n_parameters = design.shape[2]
+    along = (design.reshape(-1, n_parameters) @ covariance).reshape(design.shape)
+    return np.asarray(along @ design.transpose(0, 2, 1))
 
 
 def variance_of_lead(logits: Floats, spread: Floats) -> Floats:

@@ -20,6 +20,9 @@ from twoheads.kernels.blocks import one_hot
 from twoheads.kernels.numerics.newton import near_minimum
 from twoheads.kernels.priors import PANEL_INTERCEPT_SD, PANEL_SLOPE_SD
 
+#: Newton's last step is as small as the square root of this: what is left after it is of this size.
+TOLERANCE = 1e-8
+
 
 @dataclass(frozen=True)
 class PanelData:
@@ -68,8 +71,11 @@ def design_of(log_posterior: Floats, features: Floats) -> Floats:
     features       (n_items, n_classes, n_members) x
     """
     n_classes, n_items = log_posterior.shape
-    bias = np.broadcast_to(np.eye(n_classes), (n_items, n_classes, n_classes))
-    return np.concatenate([log_posterior.T[:, :, None], bias, features], axis=2)
+    design = np.empty((n_items, n_classes, 1 + n_classes + features.shape[2]))
+    design[:, :, 0] = log_posterior.T
+    design[:, :, 1 : 1 + n_classes] = np.eye(n_classes)
+    design[:, :, 1 + n_classes :] = features
+    return design
 
 
 def prior_of(n_classes: int, n_members: int, scale: float) -> tuple[Floats, Floats]:
@@ -85,14 +91,16 @@ def fit_ridge(data: PanelData, scale: float, start: Floats | None = None) -> Rid
     start  (n_parameters,) where the search begins; None for the prior mean
     """
     mean, precision = prior_of(data.n_classes, data.n_members, scale)
-    theta = near_minimum(lambda at: _loss(data, at), lambda at: _hessian(data, at), mean, precision, start=start)
+    theta = near_minimum(
+        lambda at: _loss(data, at), lambda at: _hessian(data, at), mean, precision, start=start, tol=TOLERANCE
+    )
     factor = cho_factor(_hessian(data, theta) + np.diag(precision))
     return RidgeMode(theta, np.asarray(cho_solve(factor, np.eye(len(theta)))))
 
 
 def logits_of(design: Floats, theta: Floats) -> Floats:
     """z, (n_items, n_classes)."""
-    return np.asarray(design @ theta)
+    return np.asarray((_flat(design) @ theta).reshape(design.shape[:2]))
 
 
 def softmax(logits: Floats) -> Floats:
@@ -115,7 +123,7 @@ def _hessian(data: PanelData, theta: Floats) -> Floats:
     """The Hessian of the negative log-likelihood, sum_i w_i F_i' (diag p_i - p_i p_i') F_i."""
     proba, flat = softmax(logits_of(data.design, theta)), _flat(data.design)
     weighted = proba * data.weight[:, None]
-    mean = np.einsum("nk,nkp->np", proba, data.design) * np.sqrt(data.weight)[:, None]
+    mean = (proba[:, None, :] @ data.design)[:, 0] * np.sqrt(data.weight)[:, None]
     return np.asarray(flat.T @ (weighted.reshape(-1, 1) * flat) - mean.T @ mean)
 
 

@@ -38,9 +38,10 @@ def votes_of(answers: Answers, members: Codes, n_classes: int) -> Votes:
 def vote_features(answers: Answers, members: Codes, n_classes: int, correlation: float) -> Floats:
     """1 over the item's design effect where a member voted for the class, (n_items, n_classes, n_members)."""
     votes = votes_of(answers, members, n_classes)
-    features = np.zeros((len(answers), n_classes, len(members)))
-    np.add.at(features, (votes.item, votes.label, votes.member), 1.0 / design_effect(answers, correlation)[votes.item])
-    return features
+    shape = len(answers), n_classes, len(members)
+    place = (votes.item * n_classes + votes.label) * len(members) + votes.member
+    share = 1.0 / design_effect(answers, correlation)[votes.item]
+    return np.bincount(place, share, np.prod(shape, dtype=int)).astype(np.float64, copy=False).reshape(shape)
 
 
 def error_correlation(
