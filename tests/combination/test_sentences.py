@@ -109,10 +109,17 @@ def test_no_labels():
     none = {key: value for key, value in FACTS.items() if key != "record"} | {
         "labelled": 0,
         "human": {"kind": "believed", "given": 1200.0, "accuracy": [0.917, 0.82, 0.96]},
+        "members_per_item": 2.0,
         "model": {"calibrator": "TemperatureScaling"},
     }
+    undecided = (
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    )
+    assert undecided not in team_sentences(none | {"members_per_item": 3.0})
     assert team_sentences(none) == [
         "Fitted on 1,200 items without truth: all that follows is believed, not measured.",
+        undecided,
         "People are believed to be correct on 92 % of items (no truth is known; 95 % interval [82, 96]).",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; these are close to the prior: dependence cannot be estimated without truth.",

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 import twoheads as th
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -29,6 +30,7 @@ PARTS: dict[type, dict[str, Get]] = {
         "dependence": lambda team: team.dependence_,
         "response": lambda team: team.response_,
         "pool": lambda team: team.pool_,
+        "panel": lambda team: team.panel_,
         "holdout": lambda team: team.holdout_,
         "statistics": lambda team: team.statistics_ if team.supports_partial_fit else None,
     },
@@ -120,6 +122,12 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "unsure given true": lambda response: response.unsure_given_true_,
     },
     ModelPool: {"weight": lambda pool: pool.weight_},
+    Panel: {
+        "members": lambda panel: panel.members_,
+        "weights": lambda panel: panel.weight_,
+        "coefficients": lambda panel: panel.weight_[:-1] @ panel.coefficient_,
+        "effective members": lambda panel: panel.effective_members_,
+    },
     th.HoldoutRecord: {
         "n": lambda record: record.n,
         "errors": lambda record: (record.human_errors, record.model_errors, record.errors),

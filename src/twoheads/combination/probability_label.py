@@ -57,8 +57,9 @@ class ProbabilityLabelCombiner(Team):
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
         likely. "learn": for such an item, the prevalence at fit. "shift": as "model", and each prediction is corrected
         to the class shares of the items predicted together, as far as these differ clearly from those at fit; see
-        `class_shares`. A dict by class name, or an array in the order of ``classes_``: the prevalence where the team is
-        used, which also corrects items with a model row for label shift.
+        `class_shares`. Where a team with ``dependence`` has no model at all, these begin with the shares of the
+        majority's votes and of the labels, which EM does not change. A dict by class name, or an array in the order of
+        ``classes_``: the prevalence where the team is used, which also corrects items with a model row for label shift.
     unlabelled_weight : float
         Weight of an unlabelled item, next to 1 for a labelled one; 0 ignores them where there is any truth.
     max_iter, tol : int, float
@@ -76,6 +77,9 @@ class ProbabilityLabelCombiner(Team):
         Likelihood of confidences and of "unsure"; None where people gave neither.
     pool_ : ModelPool or None
         The pool of several models; None where there is one.
+    panel_ : Panel or None
+        Weights of related members; None unless three members have answered ten labelled items each, on items with two
+        answers or more on average, and at least 20 labels are known.
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None

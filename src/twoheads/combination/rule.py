@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
+from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
@@ -20,6 +22,7 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.class_shares import crowd_class_shares
 from twoheads.kernels.dependence.guard import Guard, guarded
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
@@ -39,6 +42,7 @@ class CombinationRule:
     log_prior_shift  (n_classes,) label-shift correction of items with a model row; None without one
     guard            None unless the team is guarded
     has_model        whether there was a model at fit
+    panel            weights of related members; None unless the team has such members and labels
     """
 
     confusion: Confusion
@@ -50,6 +54,7 @@ class CombinationRule:
     log_prior_shift: Floats | None = None
     guard: Guard | None = None
     has_model: bool = True
+    panel: Panel | None = None
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
@@ -57,6 +62,9 @@ class CombinationRule:
         if self.dependence is None:
             return self.with_prior_shift(block, self._log_product(block))
         (proba,) = self.posteriors(block, self.answer_log_likelihood(block), self.dependence)
+        if self.panel is not None:
+            assert block.answers is not None
+            proba = self.panel.proba(proba, block.answers)
         if self.guard is not None:
             partner = self.human_label(block) if self.guard.human_leads else self.model_label(block)
             proba = guarded(proba, partner, self.guard.log_threshold)
@@ -97,6 +105,8 @@ class CombinationRule:
         probas = [each.proba(log_proba, log_likelihood, block.answers) for each in dependences]
         if len(no_answer):
             calibrated = self.calibrator.calibrate(block.log_proba[:, no_answer])
+            if not self.has_model and self.log_class_prior is not None:
+                calibrated = np.broadcast_to(self.log_class_prior[:, None], calibrated.shape)
             for each, proba in zip(dependences, probas, strict=True):
                 proba[:, no_answer] = each.model_proba(calibrated)
         if len(no_model):
@@ -229,15 +239,30 @@ def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
     return [shares[name] for name in names]
 
 
-def prior_terms(class_prior: str | Floats, prevalence: Floats) -> tuple[Floats | None, Floats | None]:
+def prior_terms(
+    class_prior: str | Floats, prevalence: Floats, shares: Floats | None = None
+) -> tuple[Floats | None, Floats | None]:
     """``log_class_prior`` and ``log_prior_shift`` of a rule, (n_classes,) each.
 
     class_prior  from `as_class_prior`
     prevalence   (n_classes,) of the classes at fit
+    shares       (n_classes,) that replace both where the team has no model, see `crowd_shares`
     """
     if isinstance(class_prior, str):
+        if shares is not None:
+            return np.log(shares), None
         return (log_prevalence(prevalence) if class_prior == "learn" else None), None
     return np.log(class_prior), np.log(class_prior) - log_prevalence(prevalence)
+
+
+def crowd_shares(statistics: SufficientStatistics, dependence: Dependence | None) -> Floats | None:
+    """Class shares of a team without a model, (n_classes,), held in EM and in prediction so that they cannot collapse.
+
+    None with a model, and without a dependence: EM is then Dawid and Skene's.
+    """
+    if statistics.has_model or dependence is None:
+        return None
+    return crowd_class_shares(statistics.majority, statistics.labels_per_class)
 
 
 def log_prevalence(prevalence: Floats) -> Floats:

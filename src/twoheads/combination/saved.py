@@ -9,6 +9,7 @@ import numpy as np
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -55,6 +56,7 @@ _PARTS: dict[str, tuple[type, bool]] = {
     "dependence_": (Dependence, True),
     "response_": (ResponseModel, True),
     "pool_": (ModelPool, True),
+    "panel_": (Panel, True),
     "holdout_": (HoldoutRecord, True),
     "statistics_": (SufficientStatistics, False),
 }

@@ -28,3 +28,20 @@ EM_CORRELATION = 0.1
 
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
+
+#: Standard deviations of a panel's factor on the left-out log posterior, around 1, and of its bias of each class.
+PANEL_SLOPE_SD, PANEL_INTERCEPT_SD = 0.2, 0.2
+#: Standard deviations that the weights of a panel's members may have.
+PANEL_SCALES: tuple[float, ...] = (0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5)
+#: Standard deviation of the log of that scale, around 0.
+PANEL_LOG_SCALE_SD = 0.7
+#: Prior probability that members need no weights of their own.
+PANEL_UNCHANGED = 0.1
+
+#: Power of the majority's class shares, the prior of the classes of a crowd without a model.
+MAJORITY_POWER = 0.75
+#: Labels that this prior is worth.
+SHARES_STRENGTH = 10.0
+
+#: Weight of a member's own marginal in the probability of its scores under each class.
+LEVEL_STRENGTH = 8.0

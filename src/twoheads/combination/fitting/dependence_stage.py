@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -9,9 +10,8 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts
 from twoheads.combination.fitting.state import FitState
-from twoheads.combination.rivals import RivalList
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
@@ -31,6 +31,10 @@ SAMPLE_NUMBERS = 8_000_000
 MIN_ITEMS = 1024
 
 
+#: Prior of the log temperature of a team without a model: held at 0.
+NO_TEMPERATURE = 0.0, HELD_SD
+
+
 def sample_limit(n_classes: int) -> int:
     """Most items of the subsample of a large table on which a fit starts."""
     return min(MODE_LABELS, SAMPLE_NUMBERS // n_classes)
@@ -44,7 +48,7 @@ def unlabelled_share(state: FitState) -> float:
 
 def fit_agreement(state: FitState) -> FitState:
     """The density of the model's log temperature from unlabelled items; None where it is held, or nobody answered."""
-    if state.calibrator.log_temperature_prior()[1] <= HELD_SD:
+    if not state.schema.has_model or state.calibrator.log_temperature_prior()[1] <= HELD_SD:
         return state
     block = state.items.answered_unlabelled()
     if block is None:
@@ -58,7 +62,7 @@ def hold_temperature(state: FitState) -> FitState:
     """Estimate the temperature without labels, and fix the calibrator there for EM."""
     assert state.dependence is not None
     dependence = copy(state.dependence).start(
-        log_temperature_prior=state.calibrator.log_temperature_prior(),
+        log_temperature_prior=_temperature_prior(state),
         n_classes=state.schema.n_classes,
         agreement=state.agreement,
     )
@@ -69,7 +73,7 @@ def hold_temperature(state: FitState) -> FitState:
 def dependence_from_prior(state: FitState) -> FitState:
     """Set the dependence to its prior, at the temperature that EM has found."""
     assert state.dependence is not None
-    prior = state.calibrator.log_temperature_after_em(), HELD_SD
+    prior = (state.calibrator.log_temperature_after_em(), HELD_SD) if state.schema.has_model else NO_TEMPERATURE
     dependence = copy(state.dependence).start(log_temperature_prior=prior, n_classes=state.schema.n_classes)
     return replace(state, dependence=dependence)
 
@@ -81,25 +85,27 @@ def fit_dependence(state: FitState) -> FitState:
 
 def fit_dependence_after_em(state: FitState) -> FitState:
     """The same with a temperature near the one that EM has found, the nearer the more items had no truth."""
+    if not state.schema.has_model:
+        return _fit(state)
     share = unlabelled_share(state)
     mean, sd = state.calibrator.log_temperature_prior()
     found = state.calibrator.log_temperature_after_em()
     return _fit(state, (mean + share * (found - mean), sd + share * (AFTER_EM_SD - sd)))
 
 
+def _temperature_prior(state: FitState) -> tuple[float, float]:
+    """The calibrator's prior of the temperature; 1 without a model, for class shares are not a model's rows."""
+    return state.calibrator.log_temperature_prior() if state.schema.has_model else NO_TEMPERATURE
+
+
 def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = None) -> FitState:
     assert state.dependence is not None
     assert state.labelled is not None
-    fold_counts = _fold_counts(state)
-    prior = log_temperature_prior or state.calibrator.log_temperature_prior()
+    prior = log_temperature_prior or _temperature_prior(state)
     labelled, n_classes, rule = state.labelled, state.schema.n_classes, state.rule
-    is_large, weight = len(labelled) > MODE_LABELS, labelled.mean_weight()
-    blocks, few, whole = state.labelled_blocks, state.labelled_blocks, None
-    out_of_fold = out_of_fold_likelihood(
-        state.confusion, state.response, blocks, weight=weight, fold_counts=fold_counts
-    )
-    if is_large:
-        few = labelled.subsample(sample_limit(n_classes), min_items=MIN_ITEMS)
+    blocks, few, whole = state.labelled_blocks, few_labelled(state), None
+    out_of_fold = _out_of_fold(state)
+    if len(labelled) > MODE_LABELS:
         blocks = blocks if blocks[0].n_items >= MIN_ITEMS else labelled.blocks(min_items=MIN_ITEMS)
         whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
     with_model, without_model = state.statistics.answered
@@ -112,8 +118,35 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         agreement=state.agreement,
     )
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
-    rivals = RivalList(state.schema.annotators, state.schema.models if state.schema.has_model else ())
-    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions, rivals))
+    holdout = holdout_counts(few, predictions, state.rivals)
+    return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
+
+
+def few_labelled(state: FitState) -> Sequence[Block]:
+    """The labelled items' blocks; of a large table, those of a subsample."""
+    assert state.labelled is not None
+    if len(state.labelled) <= MODE_LABELS:
+        return state.labelled_blocks
+    return state.labelled.subsample(sample_limit(state.schema.n_classes), min_items=MIN_ITEMS)
+
+
+def held_out_predictions(state: FitState) -> CrossFittedPredictions:
+    """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
+    assert state.dependence is not None
+    assert state.out_of_fold is not None
+    n_labelled = state.statistics.n_labelled
+    return partial(_predictions, state.rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labelled)
+
+
+def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
+    assert state.labelled is not None
+    return out_of_fold_likelihood(
+        state.confusion,
+        state.response,
+        state.labelled_blocks,
+        weight=state.labelled.mean_weight(),
+        fold_counts=_fold_counts(state),
+    )
 
 
 def _fold_counts(state: FitState) -> Floats | None:

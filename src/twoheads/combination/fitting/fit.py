@@ -11,7 +11,7 @@ import numpy as np
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
-from twoheads.combination.fitting import dependence_stage
+from twoheads.combination.fitting import dependence_stage, panel_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.fitting.plan import Stage, plan_fit
@@ -23,7 +23,7 @@ from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import model_labels
-from twoheads.combination.rule import CombinationRule
+from twoheads.combination.rule import CombinationRule, crowd_shares
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
@@ -63,6 +63,7 @@ def fit_team(
         has_dependence=state.dependence is not None,
         mean_overlap=state.mean_overlap,
         has_model=state.schema.has_model,
+        has_panel=len(panel_stage.panel_members(state.statistics)) > 0,
     )
     for stage in stages:
         state = _STAGES[stage](state)
@@ -221,7 +222,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
         tol=parts.tol,
         correlation=correlation,
         hold_calibrator=hold_calibrator,
-        learn_class_prior=isinstance(parts.class_prior, str) and parts.class_prior == "learn",
+        learn_class_prior=_learns_class_prior(state),
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
     result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)
@@ -235,6 +236,13 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
         correlation=correlation,
         em_blocks=(),
     )
+
+
+def _learns_class_prior(state: FitState) -> bool:
+    """Whether EM estimates the class prior; a team without a model holds it, see `crowd_shares`."""
+    class_prior = state.parts.class_prior
+    held = crowd_shares(state.statistics, state.parts.dependence) is not None
+    return isinstance(class_prior, str) and class_prior == "learn" and not held
 
 
 def _run_em_of_matrices(state: FitState) -> FitState:
@@ -258,4 +266,5 @@ _STAGES: dict[Stage, Callable[[FitState], FitState]] = {
     Stage.DEPENDENCE: dependence_stage.fit_dependence,
     Stage.DEPENDENCE_AFTER_EM: dependence_stage.fit_dependence_after_em,
     Stage.DEPENDENCE_FROM_PRIOR: dependence_stage.dependence_from_prior,
+    Stage.PANEL: panel_stage.fit_panel,
 }

@@ -71,6 +71,7 @@ def explain(
         own = _answers_of(observations.answers, annotator, annotator_index[name], observations.n_classes)
         parts[name] = log_odds_of(label, answer_log_likelihood(own, rule.log_table))
         parts[name][impossible] = 0.0
+        parts[name] += _own_weight(rule, block, annotator_index[name], label)
     response = rule.response_log_likelihood(block)
     if response is not None:
         parts["confidence"] = log_odds_of(label, response)
@@ -78,6 +79,14 @@ def explain(
     if rule.dependence is not None:
         parts["dependence"] = log_odds_of(label, log_joint) - np.sum(list(parts.values()), axis=0)
     return Explanation(observations.classes[label], observations.classes, parts)
+
+
+def _own_weight(rule: CombinationRule, block: Block, place: int, label: Codes) -> Floats | float:
+    """What a panel's own weight of annotator ``place`` adds, (n_items, n_classes); 0 where there is none."""
+    if rule.panel is None or place not in rule.panel.members_:
+        return 0.0
+    assert block.answers is not None
+    return log_odds_of(label, rule.panel.contribution(block.answers, place, len(block.log_proba)))
 
 
 def _models(

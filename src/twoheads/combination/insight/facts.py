@@ -12,6 +12,8 @@ from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.panel import LEVEL as PANEL_LEVEL
+from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
@@ -38,6 +40,7 @@ def team_facts(
         "annotators": list(schema.annotators),
         "labelled": statistics.n_labelled,
         "unlabelled": statistics.n_unlabelled,
+        "members_per_item": _members_per_item(result),
         "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
         "level": level,
         "human": _human(result, accuracy, names, level),
@@ -61,6 +64,13 @@ def team_facts(
 def _record(holdout: HoldoutRecord) -> dict[str, Any]:
     rivals = None if holdout.rivals is None else holdout.rivals.as_dict()
     return {**holdout.get_params(deep=False), "chance_best": holdout.chance_best, "rivals": rivals}
+
+
+def _members_per_item(result: FitResult) -> float:
+    """Mean number of answers on an answered item, and the models beside them."""
+    statistics = result.statistics
+    answers = float(statistics.annotation_counts[0].sum()) / max(statistics.answered_items, 1.0)
+    return answers + (max(1, len(result.schema.models)) if result.schema.has_model else 0)
 
 
 def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:
@@ -131,11 +141,28 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         found["people"] = people_facts(stats, accuracy, level)
     if rule.dependence is not None and statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
+    if rule.panel is not None:
+        found["panel"] = _panel(rule.panel)
     if rule.response is not None:
         found |= _response(rule.response, schema.classes)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
     return found
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    """``[estimate, low, high]`` of the members' error correlation and of their effective number, None if unknown."""
+
+    def numbers(values: Floats) -> list[float | None]:
+        return [None if np.isnan(value) else float(value) for value in values]
+
+    return {
+        "members": len(panel.members_),
+        "level": PANEL_LEVEL,
+        "error_correlation": numbers(panel.error_correlation_),
+        "effective_members": numbers(panel.effective_members_),
+        "own_weights": panel.share,
+    }
 
 
 def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:

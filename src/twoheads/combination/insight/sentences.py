@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from twoheads.combination.better_half import against, decimals
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
@@ -13,6 +11,9 @@ from twoheads.text import count, interval, percent
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
+
+#: Without truth, fewer members than this on an item cannot be told apart by their agreement.
+ENOUGH_MEMBERS = 3
 
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
@@ -27,7 +28,7 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), _people(found), *crowd_sentences(found)]
+    sentences = [_labels(found), *_agreement(found), _people(found), *crowd_sentences(found)]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
@@ -54,6 +55,16 @@ def _labels(found: dict[str, Any]) -> str:
         note = f"the rarest class is {fewest!r} (n = {per_class[fewest]:g})"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
     return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
+
+
+def _agreement(found: dict[str, Any]) -> list[str]:
+    """What agreement cannot show, without truth and with fewer members on an item than `ENOUGH_MEMBERS`."""
+    if found["labelled"] or found["members_per_item"] >= ENOUGH_MEMBERS:
+        return []
+    return [
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    ]
 
 
 def _people(found: dict[str, Any]) -> str:
@@ -171,6 +182,8 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
         sentences += people_sentences(found["people"])
     if "several_answers" in found:
         sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
+    if "panel" in found:
+        sentences += _panel(found["panel"])
     if "confidence" in found:
         sentences += _confidence(found["confidence"])
     if "unsure" in found:
@@ -214,6 +227,19 @@ def _several(correlation: float, labelled: int) -> str:
     return f"{correlated}: five count as {effective:.1f} independent ones."
 
 
+def _panel(panel: dict[str, Any]) -> list[str]:
+    chance = _probability(panel["own_weights"])
+    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
+    (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
+    if effective is None or low is None or high is None:
+        return [weights]
+    return [
+        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
+        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        weights,
+    ]
+
+
 def _confidence(confidence: dict[str, Any]) -> list[str]:
     shares = [share for share in confidence["right"] if share is not None]
     if len(shares) < 2:
@@ -230,44 +256,6 @@ def _unsure(unsure: dict[str, Any]) -> str:
     if ratio < INFORMATIVE:
         return f"{answered}, about equally often for all true classes: it carries little information."
     return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."
-
-
-def label_label_sentences(found: dict[str, Any]) -> list[str]:
-    """Sentences about L+L, from `label_label_facts`."""
-    sentences = [
-        "L+L: people's labels and the model's label, weighted by how often each is correct; confidence is not used."
-    ]
-    for name, subject, verb in (("human", "People", "are"), ("model", "The model", "is")):
-        n, (accuracy, low, high) = found[name]["answers"], found[name]["accuracy"]
-        if n:
-            sentences.append(
-                f"{subject} {verb} correct on {percent(accuracy)} of {count(n, 'label')} with truth "
-                f"({_credible(found['level'], low, high)})."
-            )
-        else:
-            sentences.append(f"{subject} {verb} not evaluated: there is no label with truth.")
-    return sentences
-
-
-def logistic_sentences(found: dict[str, Any]) -> list[str]:
-    """Sentences about LR, from `logistic_facts`."""
-    answer = np.mean(list(found["weight_of_answer"].values()))
-    if found["features"] == "log":
-        features = "log-odds"
-        effects = f"the model's log-odds have weight {found['weight_of_model']:.2f}, and an answer adds {answer:.2f}"
-    else:
-        features = "probabilities"
-        effects = f"a model's probability of 1 adds {found['weight_of_model']:.2f}, and an answer {answer:.2f},"
-    sentences = [
-        f"LR: a logistic regression of the truth on the model's {features} and people's answers, with "
-        f"{found['weights']:,} weights for {len(found['classes']):,} classes.",
-        f"On average {effects} to the log-odds of its class.",
-    ]
-    if found["without_label"]:
-        names = ", ".join(map(repr, found["without_label"][:3]))
-        more = f" and {len(found['without_label']) - 3:,} more" if len(found["without_label"]) > 3 else ""
-        sentences.append(f"Never predicted, because there are no labels: {names}{more}.")
-    return sentences
 
 
 def _probability(value: float) -> str:
