@@ -35,7 +35,7 @@ def check_engine(engine: str, scheduler: str | None) -> None:
 def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> TrainingItems:
     """Fit a team, and note which items it was fitted on."""
     if engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
-        raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
+        raise InvalidParameter("--engine dask fits teams of P+L (recommended, P+L, SP, Bayes) only.")
     has_ids = scanned.item_name in scanned.columns
     with console.passes():
         if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):

@@ -11,7 +11,7 @@ from twoheads.dependence import Dependence
 
 
 def recommended(
-    *, guard: bool = False, class_prior: str | ArrayLike = "model", model_scale: str = "probability"
+    *, class_prior: str | ArrayLike = "model", model_scale: str = "probability"
 ) -> ProbabilityLabelCombiner:
     """The default combiner, for data of unknown properties.
 
@@ -20,8 +20,6 @@ def recommended(
 
     Parameters
     ----------
-    guard : bool
-        Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items.
     class_prior : {"model", "learn"} or array of shape (n_classes,)
         Prior of the classes: that of the model's rows, the prevalence at fit, or an array.
     model_scale : {"probability", "log", "logit"}
@@ -37,7 +35,6 @@ def recommended(
         HierarchicalConfusion(),
         TemperatureScaling(),
         Dependence(),
-        guard=guard,
         class_prior=class_prior,
         model_scale=model_scale,
     )

@@ -34,7 +34,6 @@ class Team(Combiner):
     """A combiner that adopts a `FitResult`; its attributes are those of `ProbabilityLabelCombiner`."""
 
     class_prior: str | ArrayLike
-    guard: bool
 
     confusion_: Confusion
     calibrator_: Calibrator
@@ -62,7 +61,7 @@ class Team(Combiner):
             self.pool_,
             log_class_prior,
             log_prior_shift,
-            self.holdout_.guard() if self.guard and self.holdout_ is not None else None,
+            None if self.holdout_ is None else self.holdout_.preference(),
             self.has_model_,
         )
 
@@ -127,7 +126,7 @@ class Team(Combiner):
     def facts(self) -> dict[str, Any]:
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return team_facts(self.result(), guarded=self.guard)
+        return team_facts(self.result())
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""

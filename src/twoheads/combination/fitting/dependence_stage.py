@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -9,17 +10,19 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.combination.fitting.holdout import holdout_counts, only_one_right
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
-from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence
-from twoheads.engines.blocks import map_blocks, transform_blocks
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
+from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.posterior import MODE_LABELS
+from twoheads.kernels.dependence.preference import Preference, fit_preference
+from twoheads.kernels.dependence.witnesses import ITEMS as STRENGTH_ITEMS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -108,9 +111,19 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         log_temperature_prior=prior,
         n_classes=n_classes,
         agreement=state.agreement,
+        unlabelled=_unlabelled_evidence(state),
+        has_model=rule.has_model,
     )
+    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain())
     return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions))
+
+
+def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
+    """The preference in close calls, which is part of the combination that the record judges."""
+    counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
+    human_only, model_only, n = map(float, counts)
+    return fit_preference(human_only, model_only, n)
 
 
 def _fold_counts(state: FitState) -> Floats | None:
@@ -119,6 +132,26 @@ def _fold_counts(state: FitState) -> Floats | None:
         return None
     n_classes, correlation = state.schema.n_classes, state.correlation
     return crowd_counts_by_fold(state.labelled_blocks, n_classes=n_classes, correlation=correlation)
+
+
+def _unlabelled_evidence(state: FitState) -> Evidence | None:
+    """Some unlabelled items with answer and model row, each with the weight of those it represents."""
+    total = unlabelled_weight(state)
+    block = state.items.answered_unlabelled(STRENGTH_ITEMS) if total > 0 else None
+    if block is None:
+        return None
+    weight = np.full(block.n_items, total / block.n_items)
+    if block.no_model is not None:
+        weight[block.no_model] = 0.0
+    truth = np.full(block.n_items, MISSING)
+    log_proba, likelihood = state.rule.model_log_proba(block), state.rule.answer_log_likelihood(block)
+    return Evidence(log_proba, likelihood, truth, weight, more_answers(block))
+
+
+def unlabelled_weight(state: FitState) -> float:
+    """The total weight of the unlabelled items with an answer, as the team weighs them."""
+    statistics = state.statistics
+    return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
 def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, block: Block) -> Evidence:
@@ -141,4 +174,5 @@ def _predictions(
     """The combined probabilities, those of the plain product, and the human label, fitted without the items."""
     likelihood = out_of_fold(block)
     combined, product = rule.posteriors(block, likelihood, dependence, plain)
+    combined = rule.preferred(block, combined, likelihood, dependence)
     return combined, product, rule.human_label(block, likelihood)

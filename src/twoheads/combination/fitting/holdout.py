@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.guard import Guard, fit_guard
+from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.storage.artifact import register
 
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
@@ -59,9 +59,12 @@ class HoldoutRecord(BaseEstimator):
         members = (self.over_human, self.answered), (self.over_model, self.modelled)
         return min((_chance_better(*counts) for counts, weight in members if weight), default=0.5)
 
-    def guard(self) -> Guard:
-        """The guard fitted to these counts."""
-        return fit_guard(self.human_only, self.model_only, self.n)
+    def preference(self) -> Preference:
+        """Whom of the two partners the team prefers, and how far."""
+        if not (self.answered and self.modelled):
+            return fit_preference(0.0, 0.0, self.n)
+        chances = _chance_better(*self.over_human), _chance_better(*self.over_model)
+        return fit_preference(self.human_only, self.model_only, self.n, chances)
 
 
 def _chance_better(wins: float, losses: float) -> float:
@@ -109,6 +112,15 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions)
         answered=sums.answered,
         modelled=sums.modelled,
     )
+
+
+def only_one_right(block: Block, human: Codes) -> tuple[float, float, float]:
+    """Weight of a labelled block's items that only the annotators got right, that only the model did, and of all."""
+    both = human != MISSING if block.no_model is None else (human != MISSING) & ~block.no_model
+    human_right, model_right = human == block.true_label, block.log_proba.argmax(axis=0) == block.true_label
+    parts = both & human_right & ~model_right, both & model_right & ~human_right, np.ones(block.n_items)
+    human_only, model_only, n = (block.weighted_sum(part.astype(np.float64)) for part in parts)
+    return human_only, model_only, n
 
 
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:

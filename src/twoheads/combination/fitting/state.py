@@ -69,7 +69,8 @@ class FitState:
             self.pool,
             log_class_prior,
             log_prior_shift,
-            has_model=self.schema.has_model,
+            None if self.holdout is None else self.holdout.preference(),
+            self.schema.has_model,
         )
 
     def without_blocks(self) -> FitState:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from twoheads.combination.fitting.fit import FitResult
-from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import LEVEL, annotator_stats
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.confusion.annotators import accuracy_prior
+from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.observations.labels import label_text
 
@@ -24,7 +24,7 @@ from twoheads.observations.labels import label_text
 ENOUGH_ANSWERS = 10
 
 
-def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict[str, Any]:
+def team_facts(result: FitResult, *, level: float = 0.95) -> dict[str, Any]:
     """The fitted quantities of a team, as numbers that JSON can hold.
 
     ``[estimate, low, high]`` are credible intervals of each part's own posterior; without any truth there are none.
@@ -53,8 +53,8 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
         found["dependence"] = _dependence(rule.dependence)
     if result.holdout is not None:
         found["record"] = {**result.holdout.get_params(), "chance_best": result.holdout.chance_best}
-    if guarded:
-        found["guard"] = _guard(result.holdout)
+    if rule.preference is not None:
+        found["preference"] = _preference(rule.preference)
     return found | crowd_facts(result)
 
 
@@ -86,17 +86,22 @@ def _interval(values: Iterable[float], known: bool) -> list[float | None]:
 def _dependence(dependence: Dependence) -> dict[str, float]:
     model, human = dependence.weights()
     return {
-        "log_dependence": float(dependence.weight_ @ dependence.log_dependence_),
+        "partner_correlation": float(dependence.weight_ @ dependence.partner_correlation_),
+        "strength_ratio": dependence.strength_ratio_,
         "weight_of_model": model,
         "weight_of_human": human,
     }
 
 
-def _guard(holdout: HoldoutRecord | None) -> dict[str, Any]:
-    guard = None if holdout is None else holdout.guard()
+def _preference(preference: Preference) -> dict[str, Any]:
+    """Who is preferred in close calls and how much more probable another class must be; who answers alone."""
+    share = preference.share_alone
     return {
-        "partner": None if guard is None else "human" if guard.human_leads else "model",
-        "times_as_sure": 1.0 if guard is None else float(np.exp(guard.log_threshold)),
+        "partner": "human" if preference.lead > 0 else "model" if preference.lead < 0 else None,
+        "times_as_probable": float(np.exp(preference.log_threshold)),
+        "alone": None if not share else "human" if preference.human_alone else "model",
+        "share_alone": share,
+        "chance_better_alone": 1.0 - min(preference.chances),
     }
 
 
