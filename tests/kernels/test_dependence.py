@@ -9,6 +9,7 @@ from scipy.special import log_softmax, logsumexp
 
 from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
     Posterior,
@@ -22,7 +23,6 @@ from twoheads.kernels.dependence.posterior import (
     dependence_values,
     fit_dependence,
     fit_dependence_mode,
-    model_alone_weight,
 )
 from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_at
 

@@ -13,7 +13,7 @@ from twoheads.kernels.dependence.witnesses import (
     StrengthRatio,
     answer_strength,
     class_shares,
-    factor_slopes,
+    factors_and_slopes,
     factors_at,
     model_strengths,
     strength_ratio,
@@ -61,7 +61,9 @@ def test_the_factors_are_the_log_odds_of_two_gaussian_witnesses():
 def test_slopes(point):
     ratio = strength_ratio(np.exp(-0.3 * STRENGTH_TEMPERATURES), 0.8, 60.0)
     numeric = np.array([approx_fprime(point, lambda x, i=i: at(*x, ratio)[i], 1e-7) for i in range(3)])
-    np.testing.assert_allclose(factor_slopes(*point, ratio), numeric, atol=1e-4)
+    found, slopes = factors_and_slopes(*point, ratio)
+    np.testing.assert_allclose([found.model, found.answer, found.alone], at(*point, ratio))
+    np.testing.assert_allclose(slopes, numeric, atol=1e-4)
 
 
 def test_few_labels_take_both_as_equally_strong():

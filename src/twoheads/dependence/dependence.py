@@ -18,10 +18,11 @@ from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.dependence.agreement import Agreement
+from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.mode import DependencePrior, Posterior, dependence_mode, prior_with_agreement
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
-from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
-from twoheads.kernels.dependence.witnesses import StrengthRatio
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
+from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -97,11 +98,17 @@ class Dependence(BaseEstimator):
         log_temperature_prior: tuple[float, float],
         n_classes: int,
         agreement: Agreement | None = None,
+        answers_per_item: float = 1.0,
     ) -> Self:
         """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
         nothing = Evidence(np.empty((n_classes, 0)), np.empty((n_classes, 0)), np.empty(0, dtype=np.intp), None, None)
         return self.fit(
-            [nothing], n=0.0, log_temperature_prior=log_temperature_prior, n_classes=n_classes, agreement=agreement
+            [nothing],
+            n=0.0,
+            log_temperature_prior=log_temperature_prior,
+            n_classes=n_classes,
+            agreement=agreement,
+            answers_per_item=answers_per_item,
         )
 
     def fit(
@@ -115,6 +122,7 @@ class Dependence(BaseEstimator):
         agreement: Agreement | None = None,
         unlabelled: Evidence | None = None,
         has_model: bool = True,
+        answers_per_item: float = 1.0,
     ) -> Self:
         """Learn from labelled items.
 
@@ -134,11 +142,14 @@ class Dependence(BaseEstimator):
             Some unlabelled items, each with the weight of those it represents, for the strengths of model and people.
         has_model : bool
             Whether there is a model; without one there is no ratio of strengths.
+        answers_per_item : float
+            Mean number of answers on an item beside the model: the more there are, the less noise of their own they
+            have together, and the more they share with the model.
         """
         self._check()
         mean, scale = log_temperature_prior
         prior = DependencePrior(
-            mean, scale, self.partner_correlation_mean, self.partner_correlation_sd, self.bias_sd, self.bias_weight
+            mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, self.bias_sd, self.bias_weight
         )
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
@@ -155,6 +166,14 @@ class Dependence(BaseEstimator):
         self._set(nodes)
         self.strength_ratio_ = float(np.exp(ratio(self.mean_log_temperature())))
         return self
+
+    def _group_mean(self, answers_per_item: float) -> float:
+        """Prior mean of r for the mean of n answers, each of correlation r with the model and s with each other.
+
+        The mean has variance ``(1 + (n - 1) s) / n`` and the same covariance r with the model.
+        """
+        variance = (1.0 + (answers_per_item - 1.0) * self.prior_correlation) / answers_per_item
+        return float(min(self.partner_correlation_mean / np.sqrt(variance), CORRELATION_BOUNDS[1]))
 
     def _correlation(
         self,

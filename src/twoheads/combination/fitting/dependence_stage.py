@@ -62,6 +62,7 @@ def hold_temperature(state: FitState) -> FitState:
         log_temperature_prior=state.calibrator.log_temperature_prior(),
         n_classes=state.schema.n_classes,
         agreement=state.agreement,
+        answers_per_item=_answers_per_item(state),
     )
     calibrator = copy(state.calibrator).hold(dependence.mean_log_temperature())
     return replace(state, dependence=dependence, calibrator=calibrator)
@@ -71,7 +72,9 @@ def dependence_from_prior(state: FitState) -> FitState:
     """Set the dependence to its prior, at the temperature that EM has found."""
     assert state.dependence is not None
     prior = state.calibrator.log_temperature_after_em(), HELD_SD
-    dependence = copy(state.dependence).start(log_temperature_prior=prior, n_classes=state.schema.n_classes)
+    dependence = copy(state.dependence).start(
+        log_temperature_prior=prior, n_classes=state.schema.n_classes, answers_per_item=_answers_per_item(state)
+    )
     return replace(state, dependence=dependence)
 
 
@@ -113,6 +116,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         agreement=state.agreement,
         unlabelled=_unlabelled_evidence(state),
         has_model=rule.has_model,
+        answers_per_item=_answers_per_item(state),
     )
     rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain())
@@ -124,6 +128,14 @@ def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks:
     counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
     human_only, model_only, n = map(float, counts)
     return fit_preference(human_only, model_only, n)
+
+
+def _answers_per_item(state: FitState) -> float:
+    """Mean number of answers on an answered item; 1 where there is no model to share errors with."""
+    statistics = state.statistics
+    if not (state.schema.has_model and statistics.answered_items > 0):
+        return 1.0
+    return max(1.0, float(statistics.annotation_counts[0].sum()) / statistics.answered_items)
 
 
 def _fold_counts(state: FitState) -> Floats | None:

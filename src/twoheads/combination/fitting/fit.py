@@ -180,8 +180,9 @@ def _fit_counts(state: FitState) -> FitState:
 
 
 def _overlap(state: FitState) -> Floats:
-    """Which classes the model confuses, on labelled items and on the others, of which a few stand for all."""
-    overlap, weight = state.statistics.overlap, dependence_stage.unlabelled_weight(state)
+    """Which classes the model confuses: on labelled items, and on the others where EM will not use them anyway."""
+    overlap = state.statistics.overlap
+    weight = 0.0 if state.dependence is None else dependence_stage.unlabelled_weight(state)
     block = state.items.answered_unlabelled() if weight > 0 else None
     if block is None:
         return overlap

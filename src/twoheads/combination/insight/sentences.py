@@ -17,7 +17,7 @@ FEW_LABELS = 30
 INFORMATIVE = 1.5
 
 #: A preference is reported if another class must be so many times as probable.
-NOTICEABLE = 1.01
+NOTICEABLE = 1.05
 
 #: Below this correlation members are said to err on the same items no more often than by chance.
 LITTLE_CORRELATION = 0.1

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from twoheads.kernels import priors
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factor_slopes, factors_at
+from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_and_slopes
 
 #: A step is taken if the posterior increases by this share of what its slope promises.
 SUFFICIENT = 0.01
@@ -210,10 +210,10 @@ class Posterior:
         The Hessian is that of factors which are linear in (tau, r): then it is definite, but for tau's prior.
         """
         tau, r, bias = float(point[0]), float(point[1]), point[2:] if self.bias_sd > 0 else None
-        factors = factors_at(tau, r, self.ratio)
+        factors, slopes = factors_and_slopes(tau, r, self.ratio)
         value, slope, hessian = self.sums(factors, bias, self.alone_weight)
         chain = np.eye(len(slope))[:, 1:]
-        chain[:3, :2] = factor_slopes(tau, r, self.ratio)
+        chain[:3, :2] = slopes
         before, prior_slope, curvature = log_prior(self.prior, tau, r, bias, self.bias_sd)
         gradient, precision = chain.T @ slope + prior_slope, -(chain.T @ hessian @ chain + curvature)
         return value + before, gradient, precision, slope[:3], hessian[:3, :3]

@@ -7,49 +7,32 @@ The data come in as two functions that sum over all labelled items, wherever the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
 import numpy as np
 from scipy.special import logsumexp
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.dependence.grid import (
+    LOG_TEMPERATURE_RANGE,
+    NARROW_LABELS,
+    Agreement,
+    Target,
+    Values,
+    log_bias_volume,
+    log_prior_grid,
+    model_alone_weight,
+    weighted_grid,
+)
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior, Posterior, Start, Sums, dependence_mode
 from twoheads.kernels.dependence.nodes import DependenceNodes
-from twoheads.kernels.dependence.witnesses import (
-    CORRELATION_BOUNDS,
-    Factors,
-    StrengthRatio,
-    factors_at,
-    soft_correlation,
-)
-
-Values: TypeAlias = Callable[[Factors, Floats | None, float], Floats]
-#: Log-density of the log temperature from items without truth, at each of the given values.
-Agreement: TypeAlias = Callable[[Floats], Floats]
+from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_at, soft_correlation
 
 #: With more labels than this the posterior is so narrow that its mode replaces it (to 1e-3).
 MODE_LABELS = 20_000
-#: Weight, in labels, of the model's own likelihood, which stabilises its temperature when labels are few.
-MODEL_ALONE_LABELS = 30.0
-#: Range of the log temperature, when there are too few labels to infer it.
-LOG_TEMPERATURE_RANGE = (-4.0, 5.0)
-#: From so many labels on the log-likelihood is close enough to a quadratic in the factors for its curvature to give the
-#: grid's range, unless the labels carry little information on tau (an uninformative model).
-NARROW_LABELS = 200
-NARROW_SD = 0.5
-NORMAL_LABELS = 1000
 #: Share of the nodes' weight that predictions may ignore.
 DROPPED = 1e-3
 #: A sample's mode is found once the expected gain of a Newton step is below this: with so many labels the next one
 #: would gain about its square over their number.
 ROUGHLY = 1.0
-
-
-def model_alone_weight(n: float) -> float:
-    """Weight of the model's own log-likelihood relative to that of the combination, ``30 / (30 + n)``."""
-    return MODEL_ALONE_LABELS / (MODEL_ALONE_LABELS + n)
 
 
 def dependence_values(
@@ -105,14 +88,8 @@ def _first_guess(values: Values, n: float, prior: DependencePrior, ratio: Streng
         return prior.log_temperature_mean, prior.correlation_mean
     tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)[:, None]
     r = np.full((19, 1), prior.correlation_mean)
-    log_posterior = values(factors_at(tau, r, ratio), None, model_alone_weight(n)) + _log_prior_grid(prior, tau, r)
+    log_posterior = values(factors_at(tau, r, ratio), None, model_alone_weight(n)) + log_prior_grid(prior, tau, r)
     return float(tau[np.argmax(log_posterior), 0]), prior.correlation_mean
-
-
-def _log_prior_grid(prior: DependencePrior, tau: Floats, correlation: Floats) -> Floats:
-    t = (tau - prior.log_temperature_mean) / prior.log_temperature_scale
-    r = (correlation - prior.correlation_mean) / prior.correlation_sd
-    return np.asarray(-2.0 * np.log1p(t * t / 3.0) - 0.5 * r * r)
 
 
 def fit_dependence(
@@ -135,8 +112,8 @@ def fit_dependence(
     """
     prior, ratio = prior or DependencePrior(), ratio or StrengthRatio()
     modes = _modes(sums, n, prior, ratio, _first_guess(values, n, prior, ratio), n_classes)
-    target = _Target(values, n, prior, agreement, ratio)
-    tau, r, log_weight = zip(*(_weighted_grid(target, *each) for each in modes), strict=True)
+    target = Target(values, n, prior, agreement, ratio)
+    tau, r, log_weight = zip(*(weighted_grid(target, *each) for each in modes), strict=True)
     weights = np.concatenate(log_weight)
     weights = np.exp(weights - logsumexp(weights))
     bias = np.stack([np.zeros(n_classes) if mode.bias is None else mode.bias for _, _, mode in modes])
@@ -200,103 +177,8 @@ def _modes(
 
 def _log_evidence(bias_sd: float, bias_weight: float, mode: DependenceMode) -> float:
     """Laplace's approximation of the evidence for a bias_sd."""
-    volume = _log_bias_volume(mode, bias_sd) - 0.5 * np.linalg.slogdet(mode.precision[:2, :2])[1]
+    volume = log_bias_volume(mode, bias_sd) - 0.5 * np.linalg.slogdet(mode.precision[:2, :2])[1]
     return float(mode.log_posterior + volume + np.log(bias_weight))
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The log posterior of (tau, r) on a grid, with c fixed."""
-
-    values: Values
-    n: float
-    prior: DependencePrior
-    agreement: Agreement | None
-    ratio: StrengthRatio
-
-    def exact(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
-        """At each tau (n_temperatures, 1) and r (n_temperatures, n_correlations), with the mode's c."""
-        factors = factors_at(tau, r, self.ratio)
-        return self.values(factors, mode.bias, model_alone_weight(self.n)) + self._before(tau, r)
-
-    def quadratic(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
-        """The same with a log-likelihood that is quadratic in the factors; no pass over the items."""
-        here = factors_at(mode.log_temperature, mode.correlation, self.ratio)
-        there = factors_at(tau, r, self.ratio)
-        alone = np.broadcast_to(there.alone, r.shape)
-        step = np.stack([there.model - here.model, there.answer - here.answer, alone - here.alone], axis=-1)
-        likelihood = step @ mode.slope + 0.5 * np.einsum("...p,pq,...q->...", step, mode.hessian, step)
-        return np.asarray(likelihood + self._before(tau, r))
-
-    def _before(self, tau: Floats, r: Floats) -> Floats:
-        log_prior = _log_prior_grid(self.prior, tau, r)
-        return log_prior if self.agreement is None else log_prior + self.agreement(tau[:, 0])[:, None]
-
-
-def _weighted_grid(
-    target: _Target, bias_sd: float, bias_weight: float, mode: DependenceMode
-) -> tuple[Floats, Floats, Floats]:
-    """Nodes tau and r around a mode, and the log of their weights, (n_nodes,) each."""
-    tau, r = _grid(target, mode)
-    log_posterior = target.exact(mode, tau, r)
-    cell = (tau[1] - tau[0]) * (r[:, 1:2] - r[:, :1])
-    log_posterior += np.log(cell * bias_weight) + _log_bias_volume(mode, bias_sd)
-    if mode.bias is not None:
-        log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
-    return np.repeat(tau, r.shape[1]), r.ravel(), log_posterior.ravel()
-
-
-def _grid(target: _Target, mode: DependenceMode) -> tuple[Floats, Floats]:
-    """Equally spaced values covering the posterior, (n_temperatures, 1) and (n_temperatures, n_correlations)."""
-    sd = _posterior_sd(mode)
-    if target.n >= NARROW_LABELS and sd[0] < NARROW_SD:
-        return _narrow_grid(target, mode, sd)
-    tau, r = np.linspace(*LOG_TEMPERATURE_RANGE, 15)[:, None], np.tile(np.linspace(*CORRELATION_BOUNDS, 9), (15, 1))
-    log_posterior = target.exact(mode, tau, r)
-    likely = log_posterior > log_posterior.max() - 7.0
-    tau = np.linspace(*_reach(tau[:, 0], likely.any(axis=1)), 15)[:, None]
-    return tau, np.tile(np.linspace(*_reach(r[0], likely.any(axis=0)), 9), (15, 1))
-
-
-def _narrow_grid(target: _Target, mode: DependenceMode, sd: Floats) -> tuple[Floats, Floats]:
-    """The grid for many labels, whose range is that of `_Target.quadratic`; r's range depends on tau.
-
-    Steps of 1.5 sd sum a normal density to 3e-4; the others are for a posterior that is not quite normal.
-    """
-    reach, number = (4.0, 7) if target.n < NORMAL_LABELS else (3.0, 5)
-    fine = np.linspace(-2.0, 2.0, 65) * reach
-    r = mode.correlation + fine * sd[1]
-    r = np.linspace(max(r[0], CORRELATION_BOUNDS[0]), min(r[-1], CORRELATION_BOUNDS[1]), 65)
-    tau = mode.log_temperature + fine * sd[0]
-    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (65, 1)))
-    fall = 0.5 * reach**2
-    at_best = log_posterior.max(axis=1)
-    tau = np.linspace(*_reach(tau, at_best > at_best.max() - fall), number)
-    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (number, 1)))
-    likely = log_posterior > log_posterior.max(axis=1, keepdims=True) - fall
-    return tau[:, None], np.stack([np.linspace(*_reach(r, row), number) for row in likely])
-
-
-def _posterior_sd(mode: DependenceMode) -> Floats:
-    """Standard deviations of tau and r by the curvature at the mode; infinite where it is not definite."""
-    (tt, tr), (_, rr) = mode.precision[:2, :2]
-    determinant = tt * rr - tr * tr
-    if not (tt > 0 and rr > 0 and determinant > 0):
-        return np.full(2, np.inf)
-    return np.asarray(np.sqrt(np.array([rr, tt]) / determinant))
-
-
-def _reach(values: Floats, likely: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float]:
-    """Range of the likely values and one step further, within the values."""
-    at = np.flatnonzero(likely)
-    return float(values[max(at[0] - 1, 0)]), float(values[min(at[-1] + 1, len(values) - 1)])
-
-
-def _log_bias_volume(mode: DependenceMode, bias_sd: float) -> float:
-    """Laplace's term of c, ``-1/2 log|H_cc| - K log bias_sd``."""
-    if mode.bias is None:
-        return 0.0
-    return float(-0.5 * np.linalg.slogdet(mode.precision[2:, 2:])[1] - len(mode.bias) * np.log(bias_sd))
 
 
 def _without_negligible(nodes: DependenceNodes) -> DependenceNodes:

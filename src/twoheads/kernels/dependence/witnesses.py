@@ -83,8 +83,8 @@ def factors_at(log_temperature: Floats | float, correlation: Floats | float, rat
     return Factors(alone * model, answer, alone)
 
 
-def factor_slopes(log_temperature: float, correlation: float, ratio: StrengthRatio) -> Floats:
-    """Derivatives of the factors (model, answer, alone) in (tau, r), (3, 2)."""
+def factors_and_slopes(log_temperature: float, correlation: float, ratio: StrengthRatio) -> tuple[Factors, Floats]:
+    """The factors at one tau and r, and their derivatives: (model, answer, alone) in (tau, r), (3, 2)."""
     r, dr = float(soft_correlation(correlation)), _soft_slope(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
     q, slope = float(np.exp(ratio(log_temperature))), ratio.slope(log_temperature)
     alone, shared = float(np.exp(-log_temperature)), MODEL_SHARE * r
@@ -93,7 +93,7 @@ def factor_slopes(log_temperature: float, correlation: float, ratio: StrengthRat
     by_model = _soft_slope(model, *MODEL_BOUNDS, SOFTNESS)
     by_answer = _soft_slope(answer, *ANSWER_BOUNDS, SOFTNESS)
     clipped = float(_soft_clip(model, *MODEL_BOUNDS, SOFTNESS))
-    return np.array(
+    slopes = np.array(
         [
             [
                 alone * (by_model * slope * shared / q / model_rest - clipped),
@@ -103,6 +103,7 @@ def factor_slopes(log_temperature: float, correlation: float, ratio: StrengthRat
             [-alone, 0.0],
         ]
     )
+    return factors_at(log_temperature, correlation, ratio), slopes
 
 
 def soft_correlation(correlation: Floats | float) -> Floats:
