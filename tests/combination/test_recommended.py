@@ -179,18 +179,17 @@ def test_close_calls_by_hand(leader):
     assert (lead > 0) == (leader == "human")
     threshold = np.exp(lead**2 * 30 / 66)
     partner = later.human if lead > 0 else later.model.argmax(axis=1)
-    item, label = np.arange(2000), before.argmax(axis=1)
-    close = (label != partner) & (before[item, label] < threshold * before[item, partner])
-    assert 0 < close.sum() < 2000
-    np.testing.assert_allclose(after[~close], before[~close], rtol=1e-12)
-    expected = before[close]
-    rows = np.arange(close.sum())
-    mean = (expected[rows, label[close]] + expected[rows, partner[close]]) / 2
-    expected[rows, label[close]] = expected[rows, partner[close]] = mean
-    np.testing.assert_allclose(after[close], expected, rtol=1e-12)
-    wins = mean >= expected.max(axis=1)  # no third class is above both
-    assert wins.mean() > 0.9
-    np.testing.assert_array_equal(team.predict(later.X)[close][wins], partner[close][wins])
+    item = np.arange(2000)
+    others = before.copy()
+    others[item, partner] = 0
+    ratio = others.max(axis=1) / before[item, partner]
+    far = np.abs(np.log(ratio)) > 2 * np.log(threshold)
+    assert 0 < (~far).sum() < 2000
+    np.testing.assert_allclose(after[far], before[far], rtol=1e-12)
+    wins = ratio < threshold
+    assert (wins & (ratio > 1)).any()
+    np.testing.assert_array_equal(team.predict(later.X)[wins], partner[wins])
+    np.testing.assert_array_equal(team.predict(later.X)[~wins], others.argmax(axis=1)[~wins])
 
 
 @pytest.mark.parametrize("member", ["human", "model"])

@@ -47,18 +47,30 @@ def test_a_partner_answers_alone_where_the_record_is_sure(chances, share, human)
     assert preference.human_alone is human
 
 
-def test_close_calls_go_to_the_partner():
+def test_close_calls_by_hand():
+    # t = log 1.5. x = log 1.25 < t: the partner wins; x = log 8 > 2 t: nothing changes; who leads, leads by more.
     proba = np.array([[0.5, 0.8, 0.4, 0.5], [0.4, 0.1, 0.5, 0.4], [0.1, 0.1, 0.1, 0.1]])
-    partner = np.array([1, 1, 1, MISSING])
-    result = close_calls_to_partner(proba, partner, np.log(1.5))
+    result = close_calls_to_partner(proba, np.array([1, 1, 1, MISSING]), np.log(1.5))
     np.testing.assert_array_equal(result.argmax(axis=0), [1, 0, 1, 0])
-    np.testing.assert_allclose(result[:, 0], [0.45, 0.45, 0.1])
-    np.testing.assert_array_equal(result[:, 1:], proba[:, 1:])
+    np.testing.assert_array_equal(result[:, [1, 3]], proba[:, [1, 3]])
     np.testing.assert_allclose(result.sum(axis=0), 1.0)
+    x, t = np.log(0.5 / 0.4), np.log(1.5)
+    expected = -2 * t + (x + 2 * t) * 2 / 3  # on the line from (-2 t, -2 t) to (t, 0)
+    assert np.log(result[0, 0] / result[1, 0]) == pytest.approx(expected)
+    assert result[0, 0] / result[2, 0] == pytest.approx(5.0)  # the others keep their proportions
+    assert result[1, 2] > proba[1, 2]
 
 
-def test_the_partner_wins_the_tie_whatever_the_order_of_classes():
-    proba = np.array([[0.45, 0.05], [0.5, 0.55], [0.05, 0.4]])
-    for partner in ([0, 2], [0, MISSING]):
-        label = close_calls_to_partner(proba, np.array(partner), 0.5).argmax(axis=0)
-        np.testing.assert_array_equal(label, [0, 2 if partner[1] == 2 else 1])
+def test_close_calls_are_continuous_and_decided_at_the_threshold():
+    share = np.linspace(0.01, 0.99, 9801)
+    proba = np.stack([share, 1 - share])
+    result = close_calls_to_partner(proba, np.ones(len(share), dtype=int), 0.4)
+    assert np.abs(np.diff(result[0])).max() < 4e-4
+    assert (np.diff(result[0]) > 0).all()
+    np.testing.assert_array_equal(result[0] > result[1], np.log(share / (1 - share)) > 0.4)
+
+
+def test_without_a_threshold_nothing_moves_and_certainty_stays():
+    proba = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])
+    np.testing.assert_array_equal(close_calls_to_partner(proba, np.array([1, 1, 1]), 0.0), proba)
+    np.testing.assert_array_equal(close_calls_to_partner(proba, np.array([1, 0, MISSING]), 0.5), proba)

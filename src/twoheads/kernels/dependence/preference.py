@@ -67,20 +67,24 @@ def fit_preference(
 
 
 def close_calls_to_partner(proba: Floats, partner_label: Codes, log_threshold: float) -> Floats:
-    """Where the combination's class k is not the partner's j and ``P_k < theta P_j``, both get their mean and j wins.
+    """The partner's class j wins where ``P_k < theta P_j`` for the best other class k; others keep their proportions.
+
+    With ``x = log P_k / P_j`` and t the log threshold, x becomes 0 at t and is unchanged from -2 t down and 2 t up,
+    linearly in between: no probability jumps.
 
     proba          (n_classes, n_items)
     partner_label  (n_items,) codes; an item whose partner is MISSING is not changed
     returns        (n_classes, n_items)
     """
-    item = np.arange(proba.shape[1])
-    label = proba.argmax(axis=0)
-    top, partner = proba[label, item], proba[partner_label, item]
-    close = (label != partner_label) & (partner_label != MISSING) & (top < np.exp(log_threshold) * partner)
+    item, reach = np.arange(proba.shape[1]), 2.0 * log_threshold
+    others = proba.copy()
+    others[partner_label, item] = 0.0
+    partner, other = proba[partner_label, item], others.max(axis=0)
+    close = (partner_label != MISSING) & (partner < np.exp(reach) * other) & (other < np.exp(reach) * partner)
+    x = np.log(other[close] / partner[close])
+    moved = np.interp(x, [-reach, log_threshold, reach], [-reach, 0.0, reach])
     preferred = proba.copy()
-    mean = (top + partner)[close] / 2
-    # Slightly unequal, so that the partner's class is the largest.
-    epsilon = 4 * np.finfo(np.float64).eps
-    preferred[label[close], item[close]] = mean * (1.0 - epsilon)
-    preferred[partner_label[close], item[close]] = mean * (1.0 + epsilon)
+    near = others[:, close] * np.exp(moved - x)
+    near[partner_label[close], np.arange(near.shape[1])] = partner[close]
+    preferred[:, close] = near * (proba[:, close].sum(axis=0) / near.sum(axis=0))
     return preferred
