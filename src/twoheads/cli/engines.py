@@ -52,7 +52,7 @@ class Place:
 def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -> None:
     """Fit a team where its table is."""
     if place.engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
-        raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
+        raise InvalidParameter("--engine dask fits teams of P+L (recommended, P+L, SP, Bayes) only.")
     with console.passes():
         if isinstance(team, ProbabilityLabelCombiner) and (place.engine == "dask" or not fits_in_memory(scanned)):
             _fit_in_passes(team, scanned, place)

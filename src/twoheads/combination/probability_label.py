@@ -49,10 +49,9 @@ class ProbabilityLabelCombiner(Team):
         Calibration of the model's probabilities.
     dependence : Dependence, optional
         Corrects for a model and people who err on the same items. With it, unlabelled items inform the model's
-        temperature alone, and without any truth EM estimates the people's matrices with that temperature held.
-    guard : bool
-        Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items:
-        safer with few labels, at the cost of some accuracy. Needs ``dependence``.
+        temperature, and without any truth EM estimates the people's matrices with that temperature held. With it, the
+        team prefers people or model, whichever did better on the labelled items, where two classes are close, and
+        answers as one of them alone where its own record is sure that this is better.
     class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
         likely. "learn": for such an item, the prevalence at fit. "shift": as "model", and each prediction is corrected
@@ -125,7 +124,6 @@ class ProbabilityLabelCombiner(Team):
         calibrator: Calibrator | None = None,
         dependence: Dependence | None = None,
         *,
-        guard: bool = False,
         class_prior: str | ArrayLike | Mapping[Any, float] = "model",
         unlabelled_weight: float = 1.0,
         max_iter: int = 1000,
@@ -135,7 +133,6 @@ class ProbabilityLabelCombiner(Team):
         self.confusion = confusion
         self.calibrator = calibrator
         self.dependence = dependence
-        self.guard = guard
         self.class_prior = class_prior
         self.unlabelled_weight = unlabelled_weight
         self.max_iter = max_iter

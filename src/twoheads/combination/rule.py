@@ -23,7 +23,7 @@ from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.class_shares import crowd_class_shares
-from twoheads.kernels.dependence.guard import Guard, guarded
+from twoheads.kernels.dependence.preference import Preference, close_calls_to_partner
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
@@ -40,7 +40,7 @@ class CombinationRule:
     pool             of several models; None where there is one
     log_class_prior  (n_classes,) for items without a model row; None where classes are equally likely
     log_prior_shift  (n_classes,) label-shift correction of items with a model row; None without one
-    guard            None unless the team is guarded
+    preference       of one of the partners; None without a record of labelled items
     has_model        whether there was a model at fit
     panel            weights of related members; None unless the team has such members and labels
     """
@@ -52,7 +52,7 @@ class CombinationRule:
     pool: ModelPool | None = None
     log_class_prior: Floats | None = None
     log_prior_shift: Floats | None = None
-    guard: Guard | None = None
+    preference: Preference | None = None
     has_model: bool = True
     panel: Panel | None = None
 
@@ -61,15 +61,44 @@ class CombinationRule:
         block = self.pooled(block)
         if self.dependence is None:
             return self.with_prior_shift(block, self._log_product(block))
-        (proba,) = self.posteriors(block, self.answer_log_likelihood(block), self.dependence)
-        if self.panel is not None:
+        log_likelihood = self.answer_log_likelihood(block)
+        (proba,) = self.posteriors(block, log_likelihood, self.dependence)
+        if self.panel is not None:  # its weights are the members' records
             assert block.answers is not None
             proba = self.panel.proba(proba, block.answers)
-        if self.guard is not None:
-            partner = self.human_label(block) if self.guard.human_leads else self.model_label(block)
-            proba = guarded(proba, partner, self.guard.log_threshold)
+        elif self.preference is not None:
+            proba = self.preferred(block, proba, log_likelihood, self.dependence)
         with np.errstate(divide="ignore"):
             return self.with_prior_shift(block, np.log(proba, out=proba))
+
+    def preferred(self, block: Block, proba: Floats, log_likelihood: Floats, dependence: Dependence) -> Floats:
+        """The combination's probabilities with the preference for a partner, on items with both of them.
+
+        log_likelihood  (n_classes, n_items) of the answers
+        """
+        preference = self.preference
+        if preference is None or not (preference.log_threshold > 0 or preference.share_alone > 0):
+            return proba
+        single = np.concatenate(block.single_source_items(has_model=self.has_model))
+        partner = self.human_label(block, log_likelihood) if preference.human_leads else self.model_label(block)
+        partner[single] = MISSING
+        proba = close_calls_to_partner(proba, partner, preference.log_threshold)
+        share = preference.share_alone
+        if share > 0:
+            alone = self._partner_proba(block, log_likelihood, dependence, human=preference.human_alone)
+            alone[:, single] = proba[:, single]
+            proba = (1.0 - share) * proba + share * alone
+        return proba
+
+    def _partner_proba(self, block: Block, log_likelihood: Floats, dependence: Dependence, *, human: bool) -> Floats:
+        """Probability of each class by the answers alone, or by the model alone, (n_classes, n_items)."""
+        assert block.answers is not None
+        if not human:
+            return dependence.model_proba(self.calibrator.calibrate(block.log_proba))
+        prior = np.zeros_like(log_likelihood)
+        if self.log_class_prior is not None:
+            prior = prior + self.log_class_prior[:, None]
+        return dependence.answers_proba(prior, log_likelihood, block.answers)
 
     def pooled(self, block: Block) -> Block:
         """The block with one model in place of several."""

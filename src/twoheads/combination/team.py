@@ -49,7 +49,6 @@ class Team(Combiner):
     """A combiner that adopts a `FitResult`; its attributes are those of `ProbabilityLabelCombiner`."""
 
     class_prior: str | ArrayLike | Mapping[Any, float]
-    guard: bool
 
     confusion_: Confusion
     calibrator_: Calibrator
@@ -89,7 +88,7 @@ class Team(Combiner):
             self.pool_,
             log_class_prior,
             log_prior_shift,
-            self.holdout_.guard() if self.guard and self.holdout_ is not None else None,
+            None if self.holdout_ is None else self.holdout_.preference(),
             self.has_model_,
             self.panel_,
         )
@@ -253,7 +252,7 @@ class Team(Combiner):
     def facts(self) -> dict[str, Any]:
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return team_facts(self.result(), self.people_accuracy_, guarded=self.guard)
+        return team_facts(self.result(), self.people_accuracy_)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""

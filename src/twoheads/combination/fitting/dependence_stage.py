@@ -10,18 +10,20 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
-from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence
-from twoheads.engines.blocks import map_blocks, transform_blocks
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
+from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
+from twoheads.kernels.dependence.preference import Preference, fit_preference
+from twoheads.kernels.dependence.witnesses import ITEMS as STRENGTH_ITEMS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -65,6 +67,7 @@ def hold_temperature(state: FitState) -> FitState:
         log_temperature_prior=_temperature_prior(state),
         n_classes=state.schema.n_classes,
         agreement=state.agreement,
+        answers_per_item=_answers_per_item(state),
     )
     calibrator = copy(state.calibrator).hold(dependence.mean_log_temperature())
     return replace(state, dependence=dependence, calibrator=calibrator)
@@ -74,7 +77,9 @@ def dependence_from_prior(state: FitState) -> FitState:
     """Set the dependence to its prior, at the temperature that EM has found."""
     assert state.dependence is not None
     prior = (state.calibrator.log_temperature_after_em(), HELD_SD) if state.schema.has_model else NO_TEMPERATURE
-    dependence = copy(state.dependence).start(log_temperature_prior=prior, n_classes=state.schema.n_classes)
+    dependence = copy(state.dependence).start(
+        log_temperature_prior=prior, n_classes=state.schema.n_classes, answers_per_item=_answers_per_item(state)
+    )
     return replace(state, dependence=dependence)
 
 
@@ -116,7 +121,11 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         log_temperature_prior=prior,
         n_classes=n_classes,
         agreement=state.agreement,
+        unlabelled=_unlabelled_evidence(state),
+        has_model=rule.has_model,
+        answers_per_item=_answers_per_item(state),
     )
+    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
     holdout = holdout_counts(few, predictions, state.rivals)
     return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
@@ -134,8 +143,8 @@ def held_out_predictions(state: FitState) -> CrossFittedPredictions:
     """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
     assert state.dependence is not None
     assert state.out_of_fold is not None
-    n_labelled = state.statistics.n_labelled
-    return partial(_predictions, state.rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labelled)
+    rule, n_labelled = replace(state.rule, preference=None), state.statistics.n_labelled
+    return partial(_predictions, rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labelled)
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -149,12 +158,47 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
     )
 
 
+def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
+    """The preference in close calls, which is part of the combination that the record judges."""
+    counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
+    human_only, model_only, n = map(float, counts)
+    return fit_preference(human_only, model_only, n)
+
+
+def _answers_per_item(state: FitState) -> float:
+    """Mean number of answers on an answered item; 1 where there is no model to share errors with."""
+    statistics = state.statistics
+    if not (state.schema.has_model and statistics.answered_items > 0):
+        return 1.0
+    return max(1.0, float(statistics.annotation_counts[0].sum()) / statistics.answered_items)
+
+
 def _fold_counts(state: FitState) -> Floats | None:
     """The crowd's counts by fold; None for one annotator, whose matrix without an item needs no folds."""
     if state.single:
         return None
     n_classes, correlation = state.schema.n_classes, state.correlation
     return crowd_counts_by_fold(state.labelled_blocks, n_classes=n_classes, correlation=correlation)
+
+
+def _unlabelled_evidence(state: FitState) -> Evidence | None:
+    """Some unlabelled items with answer and model row, each with the weight of those it represents."""
+    total = unlabelled_weight(state)
+    block = state.items.answered_unlabelled(STRENGTH_ITEMS) if total > 0 else None
+    if block is None:
+        return None
+    weight = np.full(block.n_items, total / block.n_items)
+    if block.no_model is not None:
+        weight[block.no_model] = 0.0
+    truth = np.full(block.n_items, MISSING)
+    log_proba, likelihood = state.rule.model_log_proba(block), state.rule.answer_log_likelihood(block)
+    return Evidence(log_proba, likelihood, truth, weight, more_answers(block))
+
+
+def unlabelled_weight(state: FitState) -> float:
+    """The total weight of the unlabelled items with an answer, as the team weighs them."""
+    statistics = state.statistics
+    return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
 def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, block: Block) -> Evidence:
@@ -188,6 +232,7 @@ def _predictions(
     numbers = len(dependence.weight_) * combined.size
     if n_labels <= MOST_LABELS and numbers <= NUMBERS:
         _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
+    combined = rule.preferred(block, combined, likelihood, dependence)
     return combined, product, rule.human_label(block, likelihood)
 
 

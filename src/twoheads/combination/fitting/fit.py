@@ -29,7 +29,8 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.priors import EM_CORRELATION, POOL_SD
+from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +173,7 @@ def _pooled(pool: ModelPool, block: Block) -> Block:
 def _fit_counts(state: FitState) -> FitState:
     """Fit the parts to the labelled items' statistics, or to the items where these are not sufficient."""
     statistics, n_classes = state.statistics, state.schema.n_classes
-    overlap = statistics.overlap if state.confusion.uses_overlap else None
+    overlap = _overlap(state) if state.confusion.uses_overlap else None
     crowd_counts = None if state.single else statistics.crowd_counts
     confusion = copy(state.confusion).fit_counts(statistics.counts, overlap, crowd_counts=crowd_counts)
     response = state.response
@@ -185,6 +186,16 @@ def _fit_counts(state: FitState) -> FitState:
         calibrator.fit_blocks(state.labelled_blocks, n_classes)
     fitted = replace(state, confusion=confusion, response=response, calibrator=calibrator)
     return fitted if state.dependence is not None else fitted.without_blocks()
+
+
+def _overlap(state: FitState) -> Floats:
+    """Which classes the model confuses: on labelled items, and on the others where EM will not use them anyway."""
+    overlap = state.statistics.overlap
+    weight = 0.0 if state.dependence is None else dependence_stage.unlabelled_weight(state)
+    block = state.items.answered_unlabelled() if weight > 0 else None
+    if block is None:
+        return overlap
+    return overlap + model_overlap(block.log_proba, np.full(block.n_items, weight / block.n_items))
 
 
 def _start(state: FitState) -> FitState:
@@ -206,10 +217,12 @@ def _start_from_votes(state: FitState) -> FitState:
     return replace(state, confusion=confusion, calibrator=calibrator, prevalence=prevalence, em_blocks=blocks)
 
 
-def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
-    """Fit the parts by EM, from where they are."""
+def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:
+    """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
     schema, parts = state.schema, state.parts
     confusion = state.confusion
+    if unlabelled_weight is None:
+        unlabelled_weight = parts.unlabelled_weight if state.statistics.n_labelled else 1.0
     if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
     correlation = 0.0 if state.dependence is None else EM_CORRELATION
@@ -217,7 +230,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
         correlation = state.correlation + dependence_stage.unlabelled_share(state) * (correlation - state.correlation)
     settings = EMSettings(
         schema.n_annotators,
-        unlabelled_weight=parts.unlabelled_weight if state.statistics.n_labelled else 1.0,
+        unlabelled_weight=unlabelled_weight,
         max_iter=parts.max_iter,
         tol=parts.tol,
         correlation=correlation,
@@ -246,7 +259,13 @@ def _learns_class_prior(state: FitState) -> bool:
 
 
 def _run_em_of_matrices(state: FitState) -> FitState:
-    return _run_em(state, hold_calibrator=True)
+    """EM with the calibrator held, and all items together with the weight of a few labels.
+
+    One answer per item and the model's row do not show who is right where they differ: EM would take their agreement
+    for as many labels as there are items.
+    """
+    weight = min(1.0, AGREEMENT_LABELS / max(state.statistics.answered_items, 1e-300))
+    return _run_em(state, hold_calibrator=True, unlabelled_weight=weight)
 
 
 def _em_blocks(state: FitState) -> Sequence[Block]:

@@ -76,8 +76,9 @@ class FitState:
             self.pool,
             log_class_prior,
             log_prior_shift,
-            has_model=self.schema.has_model,
-            panel=self.panel,
+            None if self.holdout is None else self.holdout.preference(),
+            self.schema.has_model,
+            self.panel,
         )
 
     @property

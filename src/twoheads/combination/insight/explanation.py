@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,11 @@ def explain(
         parts["confidence"] = log_odds_of(label, response)
         parts["confidence"][impossible] = 0.0
     if rule.dependence is not None:
-        parts["dependence"] = log_odds_of(label, log_joint) - np.sum(list(parts.values()), axis=0)
+        combined = log_odds_of(label, replace(rule, preference=None).log_joint(block))
+        parts["dependence"] = combined - np.sum(list(parts.values()), axis=0)
+        preference = log_odds_of(label, log_joint) - combined
+        if preference.any():
+            parts["preference"] = preference
     return Explanation(observations.classes[label], observations.classes, parts)
 
 

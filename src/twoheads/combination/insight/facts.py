@@ -17,15 +17,14 @@ from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
 
 
-def team_facts(
-    result: FitResult, accuracy: PeopleAccuracy, *, guarded: bool, level: float = SHOWN_LEVEL
-) -> dict[str, Any]:
+def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SHOWN_LEVEL) -> dict[str, Any]:
     """The fitted quantities of a team, as numbers that JSON can hold.
 
     ``[estimate, low, high]`` are intervals of one ``level``. Those of people are of a ``kind``: "measured" rests on
@@ -56,8 +55,8 @@ def team_facts(
         found["dependence"] = _dependence(rule.dependence)
     if result.holdout is not None:
         found["record"] = _record(result.holdout)
-    if guarded:
-        found["guard"] = _guard(result.holdout)
+    if rule.preference is not None and rule.panel is None:
+        found["preference"] = _preference(rule.preference)
     return found | crowd_facts(result, accuracy, level)
 
 
@@ -117,17 +116,22 @@ def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
 def _dependence(dependence: Dependence) -> dict[str, float]:
     model, human = dependence.weights()
     return {
-        "log_dependence": float(dependence.weight_ @ dependence.log_dependence_),
+        "partner_correlation": float(dependence.weight_ @ dependence.partner_correlation_),
+        "strength_ratio": dependence.strength_ratio_,
         "weight_of_model": model,
         "weight_of_human": human,
     }
 
 
-def _guard(holdout: HoldoutRecord | None) -> dict[str, Any]:
-    guard = None if holdout is None else holdout.guard()
+def _preference(preference: Preference) -> dict[str, Any]:
+    """Who is preferred in close calls and how much more probable another class must be; who answers alone."""
+    share = preference.share_alone
     return {
-        "partner": None if guard is None else "human" if guard.human_leads else "model",
-        "times_as_sure": 1.0 if guard is None else float(np.exp(guard.log_threshold)),
+        "partner": "human" if preference.lead > 0 else "model" if preference.lead < 0 else None,
+        "times_as_probable": float(np.exp(preference.log_threshold)),
+        "alone": None if not share else "human" if preference.human_alone else "model",
+        "share_alone": share,
+        "chance_better_alone": 1.0 - min(preference.chances),
     }
 
 

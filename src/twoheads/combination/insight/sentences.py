@@ -18,6 +18,15 @@ ENOUGH_MEMBERS = 3
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
 
+#: A preference is reported if another class must be so many times as probable.
+NOTICEABLE = 1.05
+
+#: Below this correlation members are said to err on the same items no more often than by chance.
+LITTLE_CORRELATION = 0.1
+
+#: One member is called the stronger if its evidence is so many times as strong.
+STRONGER = 1.25
+
 #: The effect of the correction for dependence on the log loss, by `_effect`.
 _EFFECTS = {
     "lower": "lowers the log loss significantly: ",
@@ -35,8 +44,8 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
         sentences.append(_dependence(found))
     if "record" in found:
         sentences += _holdout(found["record"], found["labelled"])
-    if "guard" in found:
-        sentences.append(_guard(found["guard"]))
+    if "preference" in found:
+        sentences += preference_sentences(found["preference"])
     return sentences
 
 
@@ -103,30 +112,52 @@ def _dependence(found: dict[str, Any]) -> str:
     answer = f"person's answer has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
-    effect = _effect(found["record"]) if "record" in found else None
+    weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
-        why = "these are close to the prior: dependence cannot be estimated without truth"
-    elif human >= 0.95 and effect == "lower":
-        why = "answers keep their weight, and the model's contribution is corrected"
-    elif human >= 0.95:
-        why = "there is little evidence that the two err on the same items"
-    elif effect == "lower":
-        why = "the two err on the same items, so their agreement is weaker evidence than if they were independent"
-    elif effect == "higher":
-        why = "these are close to the prior, which the labels contradict"
-    else:
-        why = "these are close to the prior: there are too few labels to say more"
-    return f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}; {why}."
+        return (
+            f"{weights}; these are close to the prior: without truth it cannot be known how far the two share errors, "
+            "nor which is right where they differ."
+        )
+    return f"{weights}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
 
 
-def _guard(guard: dict[str, Any]) -> str:
-    if guard["partner"] is None or guard["times_as_sure"] < 1.005:
-        return "The guard has no effect: the labels do not show which of the two is better."
-    who = "people's answer" if guard["partner"] == "human" else "the model's class"
-    return (
-        f"The guard favours {who}, the better of the two on these items: another class must be "
-        f"{guard['times_as_sure']:.2f} times as probable to overrule it."
-    )
+def _shared_errors(found: dict[str, Any]) -> str:
+    """Why the weights are what they are, as far as the labels show it."""
+    effect = _effect(found["record"]) if "record" in found else None
+    if effect == "lower" and found["dependence"]["partner_correlation"] < LITTLE_CORRELATION:
+        return "there is little evidence that the two err on the same items"
+    if effect == "lower":
+        return "the two err on the same items, so their agreement is weaker evidence than if they were independent"
+    if effect == "higher":
+        return "these are close to the prior, which the labels contradict"
+    return "these are close to the prior: there are too few labels to say more"
+
+
+def _stronger(ratio: float) -> str:
+    """Who is discounted less, and why; nothing where the two are about equally strong."""
+    if max(ratio, 1 / ratio) < STRONGER:
+        return ""
+    who, whom = ("the model's", "people's") if ratio > 1 else ("people's", "the model's")
+    return f"; {who} evidence is {max(ratio, 1 / ratio):.1f} times as strong, so {whom} is discounted more"
+
+
+def preference_sentences(preference: dict[str, Any]) -> list[str]:
+    """When and why the team prefers one of its partners; nothing where it does not."""
+    sentences = []
+    if preference["times_as_probable"] >= NOTICEABLE:
+        who = "people's answer" if preference["partner"] == "human" else "the model's class"
+        sentences.append(
+            f"Where people and model differ, {who} is preferred, since it was right more often on these items: another "
+            f"class must be {preference['times_as_probable']:.2f} times as probable to overrule it."
+        )
+    if preference["alone"] is not None:
+        who, verb = ("people", "err") if preference["alone"] == "human" else ("the model", "errs")
+        share, chance = preference["share_alone"], _probability(preference["chance_better_alone"])
+        how = "so the team answers as" if share == 1 else f"so the team's probabilities are {percent(share)} those of"
+        sentences.append(
+            f"The probability that {who} alone {verb} less than the combination is {chance}, {how} {who} alone."
+        )
+    return sentences
 
 
 def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
