@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from twoheads import tables
 from twoheads.cli import console
+from twoheads.cli.table_options import TableOptions
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
@@ -58,6 +59,18 @@ def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> 
         written = _write_verdicts(team, scanned, output or sys.stdout.buffer, advance=advance)
     sys.stdout.flush()
     return written
+
+
+def combine_into_export(team: Combiner, scanned: tables.Table, data: TableOptions, output: Path) -> int:
+    """Combine an export, and write it with a verdict on every item; returns the number of items."""
+    from twoheads.tables.exports import write_export
+    from twoheads.tables.formats.opening import Reading
+
+    if str(output) == "-":
+        raise InvalidParameter(f"--format {data.reading['format']} writes a file: give its name with -o.")
+    table = next(iter(data.files().values()))
+    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+        return write_export(output, table, Reading(**data.reading), _verdicts(team, scanned, advance=advance))
 
 
 def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, scheduler: str | None) -> int:
@@ -111,14 +124,20 @@ def _write_verdicts(
     advance: Callable[[int], None] | None = None,
 ) -> int:
     """Combine a table, or a span of its pieces, block by block; returns the number of items."""
+    batches = _verdicts(team, scanned, span=span, advance=advance)
+    return tables.write(output, batches, format=None if isinstance(output, str | Path) else "csv")
 
-    def batches() -> Iterator[Any]:
-        for observations, _ in scanned.blocks(truth=False, span=span):
-            proba = team.predict_proba(observations)
-            yield tables.verdicts(
-                observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type
-            )
-            if advance is not None:
-                advance(len(observations))
 
-    return tables.write(output, batches(), format=None if isinstance(output, str | Path) else "csv")
+def _verdicts(
+    team: Combiner,
+    scanned: tables.Table,
+    *,
+    span: tuple[int, int] | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> Iterator[Any]:
+    """The verdicts on a table, or on a span of its pieces, block by block."""
+    for observations, _ in scanned.blocks(truth=False, span=span):
+        proba = team.predict_proba(observations)
+        yield tables.verdicts(observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type)
+        if advance is not None:
+            advance(len(observations))

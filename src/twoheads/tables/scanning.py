@@ -16,6 +16,8 @@ from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import as_column
 from twoheads.tables.content import Content
 from twoheads.tables.duckdb import MEMORY_LIMIT
+from twoheads.tables.exports import Opened, Opener
+from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
@@ -45,13 +47,19 @@ def scan(
     normalise: bool = False,
     classes: ArrayLike | None = None,
     unsure: str | Sequence[str] = (),
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    question: str | None = None,
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
     """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
 
-    Files are CSV (any of the usual separators), Parquet or JSON lines, text also compressed (.gz, .zst); a folder or a
-    pattern such as ``data/*.parquet`` is one table. Separate tables are joined on the item id, by its text, on disk;
-    items keep the order of the model's table, and those without a model row follow.
+    Files are CSV (any of the usual separators), Parquet, JSON lines, Arrow or workbooks of spreadsheets, text also
+    compressed (.gz, .zst), any of them in a zip archive; a folder or a pattern such as ``data/*.parquet`` is one
+    table. Exports of Label Studio, Argilla and MLflow hold answers, predictions and truth in one file. Separate
+    tables are joined on the item id, by its text, on disk; items keep the order of the model's table, and those
+    without a model row follow.
 
     Parameters
     ----------
@@ -85,14 +93,27 @@ def scan(
         The classes that are required: those of a fitted team.
     unsure : str or sequence of str
         Answers that mean "unsure", besides that word itself, in any case.
+    format : str, optional
+        The format of ``table``, without one that of ``answers``, if its content does not show it: csv, tsv, parquet,
+        jsonl, arrow, xlsx, ods, label-studio, argilla or mlflow.
+    sheet : str, optional
+        The sheet of a workbook that has several.
+    encoding : str, optional
+        The encoding of text that is not UTF-8, such as cp1252; UTF-16 is recognised.
+    question : str, optional
+        The question of an export that holds several: the name of a control, a question or an assessment.
     memory_limit : str
         Memory for joining before it spills to disk.
     """
     _check_options(model_scale, normalise=normalise)
     names = Names(item, human, annotator, truth_column, model_columns)
-    sources = _Sources.open(table, answers, model, truth, truth_column)
+    main = "table" if table is not None else "model" if answers is None else "answers"
+    opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure)
+    sources = _Sources.open(table, answers, model, truth, truth_column, opener)
+    sources.check_sheet(sheet)
     known = None if classes is None else _named(classes)
     found, remarks = _wide_roles(sources, names, known)
+    remarks = [*sources.notes, *remarks]
     answer_table = LabelTable(sources.answers, plan.answer_columns(sources.answers, names)) if sources.answers else None
     remarks += _notes_on_confidence(sources.table, found, answer_table)
     truth_table = _truth_table(sources, names, found)
@@ -126,6 +147,7 @@ class _Sources:
     answers, truth    separate tables
     truth_column      the column of the true class in ``table``; None for the one by convention
     truth_in_answers  the column of the true class in ``answers``
+    notes             what was left out in reading
     """
 
     table: Source | None
@@ -133,6 +155,7 @@ class _Sources:
     truth: Source | None = None
     truth_column: str | None = None
     truth_in_answers: str | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -142,6 +165,7 @@ class _Sources:
         model: PathLike | None,
         truth: PathLike | None,
         truth_column: str | None,
+        opener: Opener,
     ) -> _Sources:
         """The tables that the options of `scan` name."""
         if table is not None and model is not None:
@@ -149,10 +173,21 @@ class _Sources:
         path = table if table is not None else model
         if path is None and answers is None:
             raise InvalidObservations("Give a table, or answers (--answers), or both answers and model (--model).")
-        rows = None if path is None else Source.open(path, "table" if model is None else "model")
-        return cls(rows, None if answers is None else Source.open(answers, "answers"))._with_truth(truth, truth_column)
+        rows = Opened() if path is None else opener.open(path, "table" if model is None else "model")
+        people = Opened() if answers is None else opener.open(answers, "answers")
+        own, notes = rows.beside(people)
+        found = cls(own.rows, own.answers, own.truth, notes=notes)
+        return found._with_truth(truth, truth_column, opener)
 
-    def _with_truth(self, truth: PathLike | None, truth_column: str | None) -> _Sources:
+    def check_sheet(self, sheet: str | None) -> None:
+        """Refuse the name of a sheet if no file is a workbook."""
+        files = [file for source in (self.table, self.answers, self.truth) if source for file in source.files]
+        if sheet is not None and not any(file.has_sheets for file in files):
+            raise InvalidParameter(
+                f"sheet (--sheet) names a sheet of a workbook; {files[0].path} is none. Leave it out."
+            )
+
+    def _with_truth(self, truth: PathLike | None, truth_column: str | None, opener: Opener) -> _Sources:
         """``truth`` is a column of the table, one of the answers, or a file."""
         in_table = self.table.columns if self.table else ()
         in_answers = self.answers.columns if self.answers else ()
@@ -165,7 +200,10 @@ class _Sources:
         if name in in_answers:
             return replace(self, truth_in_answers=name)
         if not self.table or _looks_like_a_file(name):
-            return replace(self, truth=Source.open(truth, "truth"))
+            opened = opener.open(truth, "truth")
+            if opened.truth is None:
+                raise InvalidObservations(f"truth must name a file that holds the truth; {name} holds none.")
+            return replace(self, truth=opened.truth, notes=(*self.notes, *opened.notes))
         what = f"the column {name!r} that truth (--truth) names, if it is not a file"
         raise roles.missing(in_table, self.table.name, what, "truth", (name, "truth"))
 

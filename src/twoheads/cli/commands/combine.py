@@ -23,7 +23,7 @@ def combine(
     data: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
+        typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
@@ -31,26 +31,31 @@ def combine(
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
     The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
-    cluster write a folder of Parquet files.
+    cluster write a folder of Parquet files. With --format label-studio or argilla the output is the export itself with
+    a prediction or suggestion for every item, ready to be imported.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
-    from twoheads.cli.engines import check_engine, combine_here, combine_on_cluster
+    from twoheads.cli.engines import check_engine, combine_here, combine_into_export, combine_on_cluster
 
     fitted = read_team(team)
     # A team with a calibrated model can do without answers.
     scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
     if output is None:
         raise InvalidObservations(
-            f"Give the output with -o, a file with a suffix such as {usual_suffixes()}, or - for CSV to stdout."
+            "Give the output with -o, a file with a suffix such as "
+            f"{usual_suffixes(written=True)}, or - for CSV to stdout."
         )
     check_engine(engine, scheduler)
-    if engine == "dask":
+    if engine == "dask" and not data.writes_export:
         written = combine_on_cluster(fitted, scanned, output, scheduler)
     else:
         if str(output) != "-":
             check_output(output, team, *data.files().values())
-        written = combine_here(fitted, scanned, None if str(output) == "-" else output)
+        if data.writes_export:
+            written = combine_into_export(fitted, scanned, data, output)
+        else:
+            written = combine_here(fitted, scanned, None if str(output) == "-" else output)
         print_notes(scanned)
     place = "." if str(output) == "-" else f"; the result is in {output}."
     console.message(f"{count(written, 'item')} combined{place}")

@@ -8,9 +8,11 @@ from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.duckdb import pa, pc, pq
-from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted, is_number, not_a_number
+from twoheads.tables.duckdb import pa, pq
+from twoheads.tables.formats.arrow import as_floats
+from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line, unreadable
+from twoheads.tables.formats.hugging_face import class_names, named
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
@@ -24,13 +26,14 @@ class ParquetFile(DataFile):
     def _read_columns(self) -> list[str]:
         with self._open() as file:
             self._schema, self._rows = file.schema_arrow, file.metadata.num_rows
+            self._names = class_names(self._schema)
             self._groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
         return list(self._schema.names)
 
     def type_of(self, column: str) -> Any:
         """The column's type in the file; for a column of codes with names, the type of the names."""
         kind = self._schema.field(column).type
-        return kind.value_type if pa.types.is_dictionary(kind) else kind
+        return pa.string() if column in self._names else kind.value_type if pa.types.is_dictionary(kind) else kind
 
     def count(self) -> int:
         """The number of rows, from the file's metadata."""
@@ -43,7 +46,7 @@ class ParquetFile(DataFile):
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
         """Batches in the order of the file; of the row groups in a span, or of all."""
         names = wanted.columns
-        texts = [name for name in wanted.labels if _is_text(self.type_of(name))]
+        texts = [name for name in wanted.labels if _is_text(self.type_of(name)) and name not in self._names]
         ends = list(accumulate(self._groups))
         first, end = span or (0, self._rows)
         chosen = [at for at, (last, n) in enumerate(zip(ends, self._groups, strict=True)) if first < last <= end and n]
@@ -55,28 +58,17 @@ class ParquetFile(DataFile):
                 for batch in file.iter_batches(rows, row_groups=chosen, columns=names, use_threads=threads):
                     columns = [batch.column(name) for name in names]
                     yield pa.RecordBatch.from_arrays(
-                        [
-                            self._numbers(column, name, row) if name in wanted.numbers else column
-                            for name, column in zip(names, columns, strict=True)
-                        ],
+                        [self._column(each, name, wanted, row) for name, each in zip(names, columns, strict=True)],
                         names=names,
                     )
                     row += len(batch)
             except (pa.ArrowException, OSError) as error:
                 raise self._damaged(error) from None
 
-    def _numbers(self, column: Any, name: str, row: int) -> Any:
-        kind = column.type
-        if kind in (pa.float64(), pa.float32()):
-            return column
-        try:
-            return pc.cast(column, pa.float64(), safe=False)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            values = column.to_pylist()
-        off = [at for at, value in enumerate(values) if value is not None and not is_number(str(value))]
-        if off:
-            raise not_a_number(name, row + off[0] + 1, self.path, values[off[0]], len(off), len(values))
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    def _column(self, column: Any, name: str, wanted: Wanted, row: int) -> Any:
+        if name in wanted.numbers:
+            return as_floats(column, name, row, self.path)
+        return named(column, self._names[name], name, self.path) if name in self._names else column
 
     def _open(self, **options: Any) -> Any:
         try:
