@@ -397,3 +397,20 @@ def _records(path):
     assert found[0]["sentiment.suggestion.agent"] == "twoheads"
     assert found[0]["sentiment.suggestion.score"] == 0.875
     return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"table": "t.csv", "human": "r_1", "truth": "r_1"},
+        {"table": "t.csv", "human": "r_*", "truth": "r_gold"},
+        {"answers": "a.csv", "truth": "a.csv"},
+        {"answers": "a.csv", "truth": "./a.csv", "truth_column": "label"},
+    ],
+)
+def test_no_column_is_both_answers_and_truth(options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("r_1,r_gold,p_a,p_b\na,a,0.5,0.5\n")
+    Path("a.csv").write_text("task,worker,label\n1,w,a\n2,w,b\n")
+    with pytest.raises(InvalidObservations, match=r"not both; '(r_1|r_gold|label)' is named as both"):
+        scan(**options)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +14,7 @@ from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import as_column
 from twoheads.tables.content import Content
 from twoheads.tables.duckdb import MEMORY_LIMIT
-from twoheads.tables.exports import Opened, Opener
+from twoheads.tables.exports import Opener
 from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
@@ -26,10 +24,9 @@ from twoheads.tables.schema import plan, roles
 from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
+from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
-
-PathLike = str | os.PathLike[str]
 
 
 def scan(
@@ -109,7 +106,7 @@ def scan(
     names = Names(item, human, annotator, truth_column, model_columns)
     main = "table" if table is not None else "model" if answers is None else "answers"
     opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure)
-    sources = _Sources.open(table, answers, model, truth, truth_column, opener)
+    sources = Sources.open(table, answers, model, truth, truth_column, opener)
     sources.check_sheet(sheet)
     known = None if classes is None else _named(classes)
     found, remarks = _wide_roles(sources, names, known)
@@ -117,6 +114,7 @@ def scan(
     answer_table = LabelTable(sources.answers, plan.answer_columns(sources.answers, names)) if sources.answers else None
     remarks += _notes_on_confidence(sources.table, found, answer_table)
     truth_table = _truth_table(sources, names, found)
+    _refuse_truth_as_answers(found, answer_table, truth_table)
     rows, found = _rows_by_item(sources, found, memory_limit)
     if len(found.models) > 1 and rows:
         remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
@@ -139,80 +137,7 @@ def _check_options(model_scale: str, *, normalise: bool) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Sources:
-    """The files of each table.
-
-    table             a row per item, or per item and model
-    answers, truth    separate tables
-    truth_column      the column of the true class in ``table``; None for the one by convention
-    truth_in_answers  the column of the true class in ``answers``
-    notes             what was left out in reading
-    """
-
-    table: Source | None
-    answers: Source | None
-    truth: Source | None = None
-    truth_column: str | None = None
-    truth_in_answers: str | None = None
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def open(
-        cls,
-        table: PathLike | None,
-        answers: PathLike | None,
-        model: PathLike | None,
-        truth: PathLike | None,
-        truth_column: str | None,
-        opener: Opener,
-    ) -> _Sources:
-        """The tables that the options of `scan` name."""
-        if table is not None and model is not None:
-            raise InvalidObservations("Give table or model (--model), not both: they are the same thing.")
-        path = table if table is not None else model
-        if path is None and answers is None:
-            raise InvalidObservations("Give a table, or answers (--answers), or both answers and model (--model).")
-        rows = Opened() if path is None else opener.open(path, "table" if model is None else "model")
-        people = Opened() if answers is None else opener.open(answers, "answers")
-        own, notes = rows.beside(people)
-        found = cls(own.rows, own.answers, own.truth, notes=notes)
-        return found._with_truth(truth, truth_column, opener)
-
-    def check_sheet(self, sheet: str | None) -> None:
-        """Refuse the name of a sheet if no file is a workbook."""
-        files = [file for source in (self.table, self.answers, self.truth) if source for file in source.files]
-        if sheet is not None and not any(file.has_sheets for file in files):
-            raise InvalidParameter(
-                f"sheet (--sheet) names a sheet of a workbook; {files[0].path} is none. Leave it out."
-            )
-
-    def _with_truth(self, truth: PathLike | None, truth_column: str | None, opener: Opener) -> _Sources:
-        """``truth`` is a column of the table, one of the answers, or a file."""
-        in_table = self.table.columns if self.table else ()
-        in_answers = self.answers.columns if self.answers else ()
-        if truth is None:
-            own = "truth" if "truth" in in_answers and "truth" not in in_table else None
-            return replace(self, truth_column=truth_column, truth_in_answers=own)
-        name = os.fspath(truth)
-        if name in in_table:
-            return replace(self, truth_column=name)
-        if name in in_answers:
-            return replace(self, truth_in_answers=name)
-        if not self.table or _looks_like_a_file(name):
-            opened = opener.open(truth, "truth")
-            if opened.truth is None:
-                raise InvalidObservations(f"truth must name a file that holds the truth; {name} holds none.")
-            return replace(self, truth=opened.truth, notes=(*self.notes, *opened.notes))
-        what = f"the column {name!r} that truth (--truth) names, if it is not a file"
-        raise roles.missing(in_table, self.table.name, what, "truth", (name, "truth"))
-
-
-def _looks_like_a_file(name: str) -> bool:
-    return os.path.exists(name) or os.sep in name or bool(Path(name).suffix) or "*" in name
-
-
-def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:
+def _wide_roles(sources: Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:
     """The roles of the table's columns without those that separate tables replace, and notes on them."""
     source = sources.table
     if source is None:
@@ -232,7 +157,7 @@ def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> 
     return found, remarks
 
 
-def _without_replaced(found: Roles, sources: _Sources, source: Source) -> tuple[Roles, list[str]]:
+def _without_replaced(found: Roles, sources: Sources, source: Source) -> tuple[Roles, list[str]]:
     """The roles without answers and truth if separate tables have them, and notes on it."""
     notes = []
     if sources.answers and found.annotators:
@@ -252,7 +177,7 @@ def _notes_on_confidence(source: Source | None, found: Roles, answers: LabelTabl
     return notes
 
 
-def _truth_table(sources: _Sources, names: Names, found: Roles) -> LabelTable | None:
+def _truth_table(sources: Sources, names: Names, found: Roles) -> LabelTable | None:
     """The truth from a separate file, from the table of answers, or from a table with several rows per item."""
     if sources.truth:
         source, column = sources.truth, names.truth_column
@@ -265,12 +190,25 @@ def _truth_table(sources: _Sources, names: Names, found: Roles) -> LabelTable | 
     return LabelTable(source, plan.truth_columns(source, names.item, column))
 
 
-def _is_by_model(sources: _Sources, found: Roles) -> bool:
+def _refuse_truth_as_answers(found: Roles, answers: LabelTable | None, truth: LabelTable | None) -> None:
+    """Refuse a column that would be both the truth and answers: everything would be judged by itself."""
+    column = found.truth if found.truth in found.annotators.values() else None
+    if answers and truth and answers.source.files[0].path.absolute() == truth.source.files[0].path.absolute():
+        same = set(answers.columns.labels.values()) & set(truth.columns.labels.values())
+        column = next(iter(same), column)
+    if column is not None:
+        raise InvalidObservations(
+            f"a column must hold answers or the truth, not both; {column!r} is named as both. "
+            "Name another with human (--human) or truth (--truth)."
+        )
+
+
+def _is_by_model(sources: Sources, found: Roles) -> bool:
     """Whether the table beside separate answers has a row per item and model."""
     return bool(sources.table and sources.answers and found.item and "model" in sources.table.columns)
 
 
-def _rows_by_item(sources: _Sources, found: Roles, memory_limit: str) -> tuple[Source | None, Roles]:
+def _rows_by_item(sources: Sources, found: Roles, memory_limit: str) -> tuple[Source | None, Roles]:
     """The table with a row per item; one with a row per item and model is rearranged."""
     source = sources.table
     if source is None or not _is_by_model(sources, found):

@@ -77,10 +77,9 @@ def _read(path: Path, sheet: str | None) -> tuple[Any, tuple[str, ...]]:
         raise MissingExtra("python-calamine", "cli", "Reading spreadsheets") from None
     try:
         with calamine.load_workbook(str(path)) as book:
-            name = _chosen(book, path, sheet)
-            found = book.get_sheet_by_name(name)
-            _refuse_merged(found, path, name)
-            table, n_empty = _table(found.iter_rows(), path, name)
+            found = _chosen(book, path, sheet)
+            _refuse_merged(found, path)
+            table, n_empty = _table(found.iter_rows(), path, found.name)
     except calamine.PasswordError:
         raise InvalidObservations(f"{path} is protected by a password. Save a copy without it.") from None
     except (calamine.CalamineError, OSError) as error:
@@ -88,10 +87,10 @@ def _read(path: Path, sheet: str | None) -> tuple[Any, tuple[str, ...]]:
             f"{path} cannot be read as a workbook ({first_line(error)}). Save it again as .xlsx, .ods or CSV."
         ) from None
     empty = f"{count(n_empty, 'empty row')} of {path} {'is' if n_empty == 1 else 'are'} skipped, and not counted."
-    return table, (*([empty] if n_empty else []), *notes_on_cells(path, name))
+    return table, (*([empty] if n_empty else []), *notes_on_cells(path, found.name))
 
 
-def _chosen(book: Any, path: Path, sheet: str | None) -> str:
+def _chosen(book: Any, path: Path, sheet: str | None) -> Any:
     """The sheet that is named, or the only one that holds anything."""
     if sheet is not None:
         if sheet not in book.sheet_names:
@@ -99,30 +98,26 @@ def _chosen(book: Any, path: Path, sheet: str | None) -> str:
                 f"{path} must have the sheet {sheet!r} that sheet (--sheet) names; it has "
                 f"{', '.join(map(repr, book.sheet_names))}."
             )
-        return sheet
-    filled = [name for name in book.sheet_names if _is_filled(book, name)]
+        return book.get_sheet_by_name(sheet)
+    filled = [each for each in map(book.get_sheet_by_name, book.sheet_names) if any(map(_is_row, each.iter_rows()))]
     if not filled:
         raise InvalidObservations(f"{path} is empty. A table has a row of column names, then one row per item.")
     if len(filled) > 1:
         raise InvalidObservations(
-            f"{path} has {len(filled)} sheets that hold something, {', '.join(map(repr, filled))}. "
-            f"Name one with sheet (--sheet {filled[0]!r})."
+            f"{path} has {len(filled)} sheets that hold something, {', '.join(repr(each.name) for each in filled)}. "
+            f"Name one with sheet (--sheet {filled[0].name!r})."
         )
-    return str(filled[0])
+    return filled[0]
 
 
-def _is_filled(book: Any, name: str) -> bool:
-    return any(value != "" for row in book.get_sheet_by_name(name).iter_rows() for value in row)
-
-
-def _refuse_merged(sheet: Any, path: Path, name: str) -> None:
+def _refuse_merged(sheet: Any, path: Path) -> None:
     merged = sheet.merged_cell_ranges or []
     if merged:
         start, end = merged[0]
         more = f" ({len(merged)} ranges are merged)" if len(merged) > 1 else ""
         raise InvalidObservations(
-            f"sheet {name!r} of {path} must not have merged cells; {cell_name(*start)}:{cell_name(*end)} are merged"
-            f"{more}, and only the first of them has a value. Unmerge them and fill each cell."
+            f"sheet {sheet.name!r} of {path} must not have merged cells; {cell_name(*start)}:{cell_name(*end)} are "
+            f"merged{more}, and only the first of them has a value. Unmerge them and fill each cell."
         )
 
 

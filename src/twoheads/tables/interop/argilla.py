@@ -110,8 +110,9 @@ def to_argilla(
 ) -> list[Record]:
     """The records with a suggestion each: the most probable class, with its probability as the score.
 
-    An Argilla record has one suggestion per question: an earlier one, of any agent, is replaced.
-    ``dataset.records.log`` takes the result.
+    An Argilla record has one suggestion per question: an earlier one, of any agent, is replaced. To import nested
+    records use ``argilla.Record.from_dict``; for columns ``dataset.records.log`` needs a mapping that names each of
+    the three columns as itself, ``mapping={"tone.suggestion": "tone.suggestion", ...}``.
 
     Parameters
     ----------
