@@ -27,10 +27,12 @@ from twoheads.tables import (
 )
 from twoheads.tables.exports import Opener, write_export
 from twoheads.tables.formats.opening import Reading
+from twoheads.tables.formats.registry import EXPORTS
 from twoheads.tables.interop.argilla import read_argilla
-from twoheads.tables.interop.export import Answer, Prediction, Truth
+from twoheads.tables.interop.export import Answer, Export, Prediction, Truth
 from twoheads.tables.interop.label_studio import read_label_studio
 from twoheads.tables.interop.mlflow import read_mlflow
+from twoheads.testing import check_export
 
 HERE = Path(__file__).parents[1] / "formats"
 
@@ -225,6 +227,32 @@ TOOLS = {
     "argilla": (argilla_record, read_argilla),
     "mlflow": (mlflow_trace, read_mlflow),
 }
+
+
+@pytest.mark.parametrize("known", EXPORTS, ids=lambda known: known.name)
+def test_every_export_keeps_the_contract(known):
+    make, read = TOOLS[known.name]
+    check_export(read, make, has_truth=known.name != "argilla", has_scores=known.name != "mlflow")
+
+
+def answers_with_truth(records, question=None):
+    """A reader that takes the truth for an answer too."""
+    export = read_label_studio(records, question)
+    return Export(export.ids, [*export.statements, *(Answer(each.item, "chief", each.label) for each in export.truths)])
+
+
+def one_of_each(records, question=None):
+    """A reader that overlooks repeated items."""
+    return read_label_studio(list({record["id"]: record for record in records}.values()))
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [(answers_with_truth, "answers must be those made"), (one_of_each, "repeated item must be refused")],
+)
+def test_a_reader_that_breaks_the_contract_is_found(broken, words):
+    with pytest.raises(AssertionError, match=words):
+        check_export(broken, label_studio_task)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
