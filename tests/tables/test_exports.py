@@ -216,7 +216,7 @@ LABEL = st.sampled_from(["a", "b", "10", "9", "ü,é"])
 ITEM = st.tuples(
     st.lists(st.tuples(st.sampled_from(["ann", "bob", "7"]), LABEL), max_size=4),
     st.lists(
-        st.tuples(st.sampled_from(["v1", "v2"]), LABEL, st.none() | st.floats(0, 1)),
+        st.tuples(st.sampled_from(["v1", "v2"]), LABEL, st.none() | st.floats(0, 1, exclude_min=True)),
         max_size=2,
         unique_by=lambda prediction: prediction[0],
     ),
@@ -346,6 +346,12 @@ def test_several_models_of_one_class_of_statement():
         from_label_studio(tasks)
     tasks = [label_studio_task(1, [("ann", "a")], [("v1", "a", None), ("v1", "b", None)], None)]
     with pytest.raises(InvalidObservations, match="'v1' has 'a' and 'b' for task 1"):
+        from_label_studio(tasks)
+
+
+def test_scores_that_are_all_zero_are_not_probabilities():
+    tasks = [label_studio_task(1, [("ann", "a")], [("v1", "b", 0)], None)]
+    with pytest.raises(InvalidObservations, match=r"those of 'v1' are all 0 \(1 of 1 tasks\). Leave the score out"):
         from_label_studio(tasks)
 
 

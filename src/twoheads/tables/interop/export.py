@@ -156,7 +156,17 @@ class Export:
         for each in self.predictions:
             if each.score is not None:
                 scores.setdefault(each.model, {}).setdefault(each.item, {})[code[each.label]] = each.score
+        for model, by_item in scores.items():
+            self._refuse_zeros(model, by_item)
         return {model: self._spread(scores[model], len(names)) for model in sorted_names(scores)} if scores else {}
+
+    def _refuse_zeros(self, model: str, scores: dict[int, dict[int, float]]) -> None:
+        """Refuse scores that are all 0, which some models give where they have none."""
+        if not any(score for by_class in scores.values() for score in by_class.values()):
+            raise InvalidObservations(
+                f"scores must be probabilities of the predicted labels; those of {model!r} are all 0 "
+                f"({len(scores):,} of {len(scores):,} {self.what}s). Leave the score out where there is none."
+            )
 
     def _spread(self, scores: dict[int, dict[int, float]], n_classes: int) -> Floats:
         proba = np.full((len(self.ids), n_classes), np.nan)
