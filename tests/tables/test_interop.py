@@ -5,6 +5,8 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowds import crowd, told_of
 from twoheads import InvalidObservations, LabelLabelCombiner, ProbabilityLabelCombiner
@@ -212,3 +214,24 @@ def test_nothing_of_a_crowd_is_lost_silently():
     there = ~np.isnan(seen.model_proba[1][:, 0])
     np.testing.assert_array_equal(pred_probs[1][there], seen.model_proba[1][there])
     np.testing.assert_allclose(pred_probs[1][~there], 1 / 3)
+
+
+CODES = st.none() | st.integers(0, 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(CODES, CODES, st.integers(0, 4)), min_size=1, max_size=8))
+def test_labels_lose_nothing_on_their_way_through_cleanlab_and_crowd_kit(rows):
+    frame = pd.DataFrame([row[:2] for row in rows], columns=["ann", "bob"], dtype=float)
+    frame.index = [f"i{7 * at % 11}" for at in range(len(rows))]
+    proba = np.array([[0.125 * row[2], 0.5, 0.5 - 0.125 * row[2]] for row in rows])
+    seen = from_cleanlab(frame, proba, classes=["x", "y", "z"])
+    labels, pred_probs = to_cleanlab(seen)
+    pd.testing.assert_frame_equal(pd.DataFrame(labels, index=seen.items, columns=list(seen.annotators)), frame)
+    np.testing.assert_array_equal(pred_probs, proba)
+    model = pd.DataFrame(proba, index=frame.index, columns=["x", "y", "z"])
+    if not np.isnan(labels).all():
+        table = pd.DataFrame(to_crowd_kit(seen))
+        again = from_crowd_kit(table, model)
+        pd.testing.assert_frame_equal(pd.DataFrame(to_crowd_kit(again)), table)
+        np.testing.assert_array_equal(again.model_proba[0], proba)

@@ -2,12 +2,15 @@
 
 import datetime
 import gzip
+import tempfile
 import zipfile
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from twoheads import InvalidObservations, InvalidParameter
 from twoheads.tables import scan
@@ -199,3 +202,24 @@ def test_copies_are_removed(tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("twoheads-*"))) == 1
     del table
     assert list(tmp_path.glob("twoheads-*")) == []
+
+
+CELL = (
+    st.none()
+    | st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Co"]), min_size=1, max_size=8)
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["007", "1e5", " a ", "TRUE", "0,5", "-"])
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6))
+def test_cells_keep_their_values(rows):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.xlsx")
+        write_xlsx(path, [["item", "x", "y"], *([f"i{at}", *row] for at, row in enumerate(rows))])
+        (batch,) = SpreadsheetFile(path).batches(Wanted("item", ("x", "y")), 100)
+    for row, read in zip(rows, batch.to_pylist(), strict=True):
+        for value, text in zip(row, (read["x"], read["y"]), strict=True):
+            assert text == value if value is None or isinstance(value, str) else float(text) == value
