@@ -10,7 +10,10 @@ has to cover the accuracy of the whole set. In the worlds it is the accuracy of 
 The method was chosen on half of the sets (chaoyang, imagenet, ecg and four crowds). The other half, `HELD_OUT`, was
 then looked at: it showed that people without a single error were never covered. Two rules were settled after that with
 both halves in sight: the ends of an interval (0 or 1 where less than half an answer away), and how much of the
-uncertainty about answers to come is added. The rest was not changed. A line's half is "chosen" or "held out".
+uncertainty about answers to come is added (with all answers labelled it is Jeffreys' interval: three right of three is
+not always right). The rest was not changed. A line's half is "chosen" or "held out".
+
+Lines of `annotator_stats_` are about the numbers that users see; the others are about the kernels behind them.
 
 Two repeats take about five minutes on one core. "truth where both agree" must fail: where the labelled items are not a
 random part of all, nothing is known of the others.
@@ -24,8 +27,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-import twoheads as th
 from benchmarks.honesty_models import of_calibration, of_independence
+from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
 from twoheads.kernels.inference.believed import believed_interval
 from twoheads.kernels.inference.grouped_rows import one_group, rows_of
@@ -37,6 +40,8 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")
 LEVEL = 0.9
 FOLDS = 5
+#: The claim about what users see; the others are about the kernels behind it.
+STATED = "annotator_stats_"
 #: People with fewer answers have no accuracy to speak of.
 FEWEST = 20
 
@@ -60,10 +65,6 @@ def out_of_fold(data, seen, labelled, rng, folds=FOLDS):
         posterior[judged] = proba[: len(judged)]
         posterior[elsewhere] += proba[len(judged) :] / folds
     return posterior
-
-
-def team_of(data):
-    return th.recommended(class_prior="model" if data.proba is not None else "learn")
 
 
 def split_rows(data, labelled):
@@ -206,11 +207,14 @@ def of_data(data, accuracy, repeats, fresh, table):
             posterior = out_of_fold(data, seen, labelled, rng)
             for claim, outcome in measured_claims(data, posterior, labelled, accuracy, used).items():
                 table[claim, data.name][size].append(outcome)
+            table[STATED, data.name][size].append(stated_claims(data, seen, labelled, accuracy, used))
     for repeat in range(repeats):
         rng = np.random.default_rng(repeat)
         sample = (data.right, data.person, data.item) if fresh else redrawn(data, rng)
         table["a person's accuracy", data.name]["all"].append(all_truths(*sample, accuracy, used))
+        table[STATED, data.name]["all"].append(stated_with_all(data, seen, accuracy, used, rng, fresh))
     table["a person's accuracy, believed", data.name][0].append(no_truth(data, seen, accuracy, used))
+    table[f"{STATED}, believed", data.name][0].append(stated_without(data, seen, accuracy, used))
 
 
 def level_of(claim):

@@ -228,6 +228,29 @@ def test_without_truth_nothing_is_dressed_as_measured(tmp_path, capsys):
     assert "errs on" not in capsys.readouterr().out
 
 
+def test_people_are_measured_by_the_truth_of_the_table_or_else_by_that_of_the_fit(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 120)
+    lines = {"item,human_ann,human_bob,p_a,p_b,truth": None}
+    for at, label in enumerate(truth):
+        ann, bob = ("ab"[label ^ (rng.random() < wrong)] for wrong in (0.3, 0.1))
+        lines[f"{at},{ann},{bob},{0.3 + 0.4 * (label == 0)},{0.3 + 0.4 * (label == 1)},{'ab'[label]}"] = None
+    head, *rows = lines
+    for name, some in (("fit", rows[:60]), ("new", rows[60:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *some]))
+    blank = [row.rsplit(",", 1)[0] + "," for row in rows[60:]]
+    (tmp_path / "blank.csv").write_text("\n".join([head, *blank]))
+    team = str(tmp_path / "team.json")
+    assert run(["fit", str(tmp_path / "fit.csv"), "-o", team, "--method", "P+L"]) == 0
+    for table, basis in (("new", "Measured on 60 items with truth."), ("blank", "No truth is given for these items:")):
+        capsys.readouterr()
+        assert run(["evaluate", team, str(tmp_path / f"{table}.csv")]) == 0
+        said = capsys.readouterr()
+        assert "measured right % [95 %]" in said.out
+        assert said.out.index("bob  ") < said.out.index("ann  ")  # the most accurate first
+        assert basis in said.err.replace("\n", " ")
+
+
 def test_show_tells_what_was_learnt(made, capsys):
     assert run(["show", str(made / "team.json")]) == 0
     said = capsys.readouterr().out

@@ -34,7 +34,9 @@ def test_accuracies_are_found_again_without_any_truth():
         coverage.append(inside.mean())
         correlation.append(np.corrcoef(stats["accuracy"], accuracy)[0, 1])
         assert team.score(seen, truth) > 0.99
-    assert 0.87 <= np.mean(coverage) <= 0.93
+        assert set(stats["kind"]) == {"believed"}
+        assert not stats["judged"].any()
+    assert np.mean(coverage) >= 0.9  # wider than this crowd needs: it is independent, and nobody can know
     assert np.mean(correlation) >= 0.94
 
 

@@ -6,22 +6,37 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 import twoheads as th
 from crowds import crowd
 from twoheads.combination.insight.facts import crowd_facts
 from twoheads.combination.insight.sentences import crowd_sentences, team_sentences
 from twoheads.kernels.answers import pack_answers
-from twoheads.kernels.confusion.annotators import accuracy_prior
 from twoheads.observations import Observations
 
-BEST = {"annotator": "ann", "judged": 56.0, "accuracy": 0.884, "accuracy_low": 0.82, "accuracy_high": 0.93}
-LEAST = {"annotator": "bob", "judged": 1039.0, "accuracy": 0.49, "accuracy_low": 0.47, "accuracy_high": 0.51}
+BEST = {
+    "annotator": "ann",
+    "answers": 99.0,
+    "judged": 56.0,
+    "kind": "measured",
+    "accuracy": 0.884,
+    "accuracy_low": 0.82,
+    "accuracy_high": 0.93,
+}
+LEAST = {
+    "annotator": "bob",
+    "answers": 2000.0,
+    "judged": 1039.0,
+    "kind": "measured",
+    "accuracy": 0.49,
+    "accuracy_low": 0.47,
+    "accuracy_high": 0.51,
+}
 PEOPLE = {
     "n": 145,
-    "level": 0.9,
-    "accuracy": [0.63, 0.9],
+    "kind": "measured",
+    "level": 0.95,
+    "nine_in_ten": [0.63, 0.9],
     "with_enough_answers": 145,
     "most_reliable": BEST,
     "least_reliable": LEAST,
@@ -35,23 +50,38 @@ PEOPLE = {
             {"people": PEOPLE},
             [
                 "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
-                "The most reliable is ann (88 % [82, 93], 56 evaluated answers), the least bob (49 % [47, 51], "
-                "1,039 evaluated answers).",
+                "The most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob (49 % [47, 51], "
+                "1,039 answers with truth).",
             ],
         ),
         (
             {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
             [
                 "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
-                "The most reliable of the 7 with enough answers is ann (88 % [82, 93], 56 evaluated answers), "
-                "the least bob (49 % [47, 85], 1,039 evaluated answers); their intervals overlap.",
+                "The most reliable of the 7 with enough answers is ann (88 % [82, 93], 56 answers with truth), "
+                "the least bob (49 % [47, 85], 1,039 answers with truth); their intervals overlap.",
             ],
         ),
         (
-            {"people": {"n": 2, "accuracy": [0.5, 0.9], "with_enough_answers": 1}},
+            {
+                "people": PEOPLE
+                | {"kind": "believed"}
+                | {
+                    name: person | {"kind": "believed"}
+                    for name, person in (("most_reliable", BEST), ("least_reliable", LEAST))
+                }
+            },
+            [
+                "The 145 people differ: nine in ten are believed to have an accuracy between 63 % and 90 %.",
+                "The most reliable is believed to be ann (88 % [82, 93], 99 answers), the least bob (49 % [47, 51], "
+                "2,000 answers).",
+            ],
+        ),
+        (
+            {"people": {"n": 2, "kind": "measured", "nine_in_ten": [0.5, 0.9], "with_enough_answers": 1}},
             [
                 "The 2 people differ: nine in ten are estimated to have an accuracy between 50 % and 90 %.",
-                "No ranking: it needs two people with 10 evaluated answers each.",
+                "No ranking: it needs two people with 10 answers on items with truth each.",
             ],
         ),
         (  # 5 / (1 + 4 * 0.375) = 2
@@ -110,8 +140,10 @@ def test_facts_of_a_fitted_crowd():
     assert json.loads(json.dumps(found, allow_nan=False))["people"] == found["people"]
     right = np.array([sum(label == truth[i] for (i, p), (label, _) in told.items() if p == q) for q in range(4)])
     judged = np.array([sum(p == q for _, p in told) for q in range(4)])
-    low, high = beta.interval(0.9, *accuracy_prior(right.astype(float), judged.astype(float)))
-    assert found["people"]["accuracy"] == pytest.approx([low, high], rel=1e-3)
+    low, high = found["people"]["nine_in_ten"]
+    assert low < np.mean(right / judged) < high
+    np.testing.assert_array_equal(team.annotator_stats_["judged"], judged)  # "unsure" is none of them
+    np.testing.assert_allclose(team.annotator_stats_["accuracy"], (right + 0.5) / (judged + 1), atol=2e-3)
     assert found["people"]["n"] == found["people"]["with_enough_answers"] == 4
     assert found["people"]["most_reliable"]["annotator"] == f"p{np.argmax(team.annotator_stats_['accuracy'])}"
     assert found["unsure"]["said"] == len(unsure)
@@ -128,7 +160,7 @@ def test_facts_of_a_fitted_crowd():
 
 def test_one_person_with_one_model_has_no_crowd():
     team = th.recommended().fit([[0, 0.6, 0.4], [1, 0.3, 0.7]] * 5, [0, 1] * 5)
-    assert crowd_facts(team.result()) == {}
+    assert crowd_facts(team.result(), team.people_accuracy_) == {}
 
 
 def test_without_a_model_nothing_is_said_of_one():

@@ -22,7 +22,14 @@ FACTS = {
     "unlabelled": 1200,
     "labels_per_class": {"cat": 180.0, "dog": 120.0},
     "level": 0.95,
-    "human": {"answers": 300.0, "accuracy": [0.917, 0.884, 0.944], "accuracy_per_class": {}},
+    "human": {
+        "kind": "measured",
+        "given": 1500.0,
+        "answers": 300.0,
+        "items": 300.0,
+        "accuracy": [0.917, 0.884, 0.944],
+        "accuracy_per_class": {},
+    },
     "model": {"calibrator": "TemperatureScaling", "temperature": [1.734, 1.6, 1.88]},
     "dependence": {"log_dependence": 0.25, "weight_of_model": 0.449, "weight_of_human": 0.779},
     "record": {
@@ -43,7 +50,7 @@ FACTS = {
 def test_many_labels():
     assert team_sentences(FACTS) == [
         "Fitted on 300 items with truth and 1,200 without; the rarest class is 'dog' (n = 120).",
-        "People are correct on 92 % of items (95 % interval [88, 94]).",
+        "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is over-confident: temperature 1.73 [1.60, 1.88].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; the two err on the same items, so their agreement is weaker evidence than if they were "
@@ -72,7 +79,7 @@ def test_few_labels():
     }
     assert team_sentences(few) == [
         "Fitted on 12 items with truth; there are no labels for 'dog'.",
-        "People are correct on 92 % of items (95 % interval [88, 94]).",
+        "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; these are close to the prior: there are too few labels to say more.",
@@ -84,12 +91,12 @@ def test_few_labels():
 def test_no_labels():
     none = {key: value for key, value in FACTS.items() if key != "record"} | {
         "labelled": 0,
-        "human": {"accuracy": [0.917, None, None]},
+        "human": {"kind": "believed", "given": 1200.0, "accuracy": [0.917, 0.82, 0.96]},
         "model": {"calibrator": "TemperatureScaling"},
     }
     assert team_sentences(none) == [
-        "Fitted on 1,200 items without truth: all that follows is estimated, not measured.",
-        "Under the method's assumptions, people are correct on about 92 % of items.",
+        "Fitted on 1,200 items without truth: all that follows is believed, not measured.",
+        "People are believed to be correct on 92 % of items (no truth is known; 95 % interval [82, 96]).",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; these are close to the prior: dependence cannot be estimated without truth.",
     ]
@@ -157,26 +164,33 @@ def test_facts_of_a_fitted_team():
     problem = simulate(200, 3, seed=0)
     truth = np.where(np.arange(200) < 60, problem.truth, -1)
     team = recommended().fit(problem.X, truth)
-    found = team_facts(team.result(), guarded=False, level=0.9)
+    found = team_facts(team.result(), team.people_accuracy_, guarded=False, level=0.9)
     right = int((problem.human == problem.truth)[:60].sum())
     assert found["labelled"] == 60
     assert found["unlabelled"] == 140
     assert found["labels_per_class"] == {str(k): int((truth == k).sum()) for k in range(3)}
-    assert found["human"]["accuracy"] == pytest.approx(
-        [(right + 3) / 64, beta.ppf(0.05, right + 3, 61 - right), beta.ppf(0.95, right + 3, 61 - right)]
-    )
+    stats = team.annotator_stats_  # of one person, whose numbers they are
+    assert found["human"]["kind"] == stats["kind"][0] == "measured"
+    assert found["human"]["answers"] == stats["judged"][0] == 60
+    assert found["human"]["accuracy"] == [stats[f"accuracy{end}"][0] for end in ("", "_low", "_high")]
+    assert found["human"]["accuracy"][0] == pytest.approx(right / 60, abs=0.05)
     for estimate, low, high in [*found["human"]["accuracy_per_class"].values(), found["model"]["temperature"]]:
         assert low < estimate < high
     assert found["record"]["n"] == 60
     assert found["record"]["human_errors"] == 60 - right
-    assert json.loads(json.dumps(found)) == json.loads(json.dumps(team_facts(team.result(), guarded=False, level=0.9)))
+    assert json.loads(json.dumps(found)) == json.loads(
+        json.dumps(team_facts(team.result(), team.people_accuracy_, guarded=False, level=0.9))
+    )
     assert team.describe().split("\n") == team_sentences(team.facts())
 
 
-def test_facts_without_truth_hold_no_interval():
+def test_facts_without_truth_are_believed():
     team = recommended().fit(simulate(50, 3, seed=0).X)
     found = team.facts()
-    assert found["human"]["accuracy"][1:] == [None, None]
+    estimate, low, high = found["human"]["accuracy"]
+    assert low < estimate < high
+    assert found["human"]["kind"] == "believed"
+    assert found["human"]["answers"] == 0
     assert all(row[1:] == [None, None] for row in found["human"]["accuracy_per_class"].values())
     assert "temperature" not in found["model"]
     assert "record" not in found
@@ -192,14 +206,14 @@ def test_plain_teams_describe_themselves_too():
 def test_people_who_never_answered_are_not_described():
     X = np.array([[-1, 0.7, 0.3], [-1, 0.2, 0.8], [-1, 0.6, 0.4]])
     said = recommended().fit(X, [0, 1, 0]).describe()
-    assert "No item with known truth has an answer" in said
+    assert "Nobody answered about any item, so people's accuracy is not known." in said
     assert "People are correct" not in said
 
 
 def test_of_several_people_it_is_the_answers_that_are_right():
     frame = {"human_ann": ["a", "b", "a"], "human_bob": ["a", "a", "b"], "p_a": [0.7, 0.2, 0.6], "p_b": [0.3, 0.8, 0.4]}
     said = recommended().fit(pd.DataFrame(frame), ["a", "b", "a"]).describe()
-    assert "of answers (95 % interval" in said
+    assert "People are correct on 67 % of answers (measured on 3 items with truth; 95 % interval [" in said
 
 
 def test_the_guard_sides_with_the_partner_that_did_better():

@@ -161,6 +161,14 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     assert "40,000 items combined" in capsys.readouterr().err
     assert len(list(parts.glob("*.parquet"))) > 1
     assert pq.read_table(parts).equals(pq.read_table(tmp_path / "one.parquet"))
+    shares = ["--class-shares", "learn"]
+    assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(tmp_path / "two.parquet"), *shares]) == 0
+    said = capsys.readouterr().err.splitlines()[0]
+    assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(tmp_path / "more"), *shares, *there]) == 0
+    assert "class shares" in said
+    assert said in capsys.readouterr().err
+    for here, other in zip(*(pq.read_table(tmp_path / name).columns for name in ("two.parquet", "more")), strict=True):
+        assert here.to_numpy() == pytest.approx(other.to_numpy(), abs=1e-6) if here.type == "double" else here == other
     assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(parts), *there]) == 2
     assert "exists already" in capsys.readouterr().err
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

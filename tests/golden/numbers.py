@@ -152,7 +152,7 @@ FACTS: dict[str, Get] = {
     "human accuracy per class": lambda facts: list(facts.get("human", {}).get("accuracy_per_class", {}).values()),
     "model accuracy": lambda facts: facts.get("model", {}).get("accuracy"),
     "temperature": lambda facts: facts.get("model", {}).get("temperature"),
-    "range of accuracies": lambda facts: facts.get("people", {}).get("accuracy"),
+    "range of accuracies": lambda facts: facts.get("people", {}).get("nine_in_ten"),
     "with enough answers": lambda facts: facts.get("people", {}).get("with_enough_answers"),
     "confidence right": lambda facts: facts.get("confidence", {}).get("right"),
     "unsure said": lambda facts: facts.get("unsure", {}).get("said"),

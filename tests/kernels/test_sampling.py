@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from twoheads.kernels.numerics.sampling import evenly_spaced, weights_in_sample
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.sampling import evenly_spaced, reservoir_keys, weights_in_sample
 
 
 def test_evenly_spaced():
@@ -19,3 +21,18 @@ def test_an_item_of_a_sample_counts_for_its_weight_over_its_probability():
     weight = np.array([1.0, 2.0])
     assert weights_in_sample(weight, np.log(2.0)) == pytest.approx([2.0, 8.0 / 3.0])
     np.testing.assert_array_equal(weights_in_sample(weight, np.inf), weight)
+
+
+def test_a_table_of_few_distinct_rows_is_sampled_evenly():
+    rng = np.random.default_rng(0)
+    share = np.array([0.5, 0.25, 0.15, 0.1])
+    kind = rng.choice(4, 8_000, p=share)
+    log_proba = np.log(np.column_stack([(1.0 + kind) / 10.0, 1.0 - (1.0 + kind) / 10.0]).T)
+    block = Block(np.ascontiguousarray(log_proba), Answers(kind % 2, None))
+    key = reservoir_keys(block)
+    assert len(np.unique(key)) == len(key)
+    kept = kind[np.argsort(key)[:1_000]]
+    assert np.bincount(kept, minlength=4) / 1_000 == pytest.approx(share, abs=0.05)
+    halves = [block.take(rows) for rows in (np.arange(4_000), np.arange(4_000, 8_000))]
+    both = np.concatenate([reservoir_keys(half) for half in halves])
+    assert len(np.unique(both)) >= len(both) - 4  # the first copies look alike

@@ -63,7 +63,7 @@ def test_reliability_is_behind_the_calibration_error(judged):
 
 def test_confusion_counts_and_intervals(judged):
     team, *_, found = judged
-    counts = team.confusion_.counts_[0]
+    counts = team.labelled_counts_[0]
     for at, entry in enumerate(found["confusion"]["classes"]):
         right, seen = counts[at, at], counts[:, at].sum()
         assert (entry["n_right"], entry["n_seen"]) == (right, seen)
@@ -75,9 +75,10 @@ def test_confusion_counts_and_intervals(judged):
     assert first["count"] == wrong.max()
     classes = team.classes_.tolist()
     assert wrong[classes.index(first["said"]), classes.index(first["truth"])] == wrong.max()
-    assert found["confusion"]["estimated"] == "no"
+    assert found["confusion"]["kind"] == "measured"
+    assert found["confusion"]["human_given_true"] == (counts / counts.sum(axis=0)).tolist()
     assert found["confusion"]["words"].endswith(
-        "All counts are of the items the team was fitted on, not those it is evaluated on here."
+        "All counts are of the items with truth the team was fitted on, not those it is evaluated on here."
     )
 
 
@@ -154,8 +155,9 @@ def test_without_truth_it_says_so():
     assert without == ["comparison", "exchange", "reliability", "learning_curve", "independence", "accuracy_bound"]
     assert found["exchange"]["words"] == "This needs items of known truth, and there are none here."
     assert found["comparison"]["without_truth"]["agreement"]["value"] > 0.5
-    assert found["confusion"]["estimated"] == "wholly"
-    assert found["confusion"]["words"].startswith("No truth was known: the counts are the team's own estimates.")
+    assert found["confusion"]["kind"] == "believed"
+    assert found["confusion"]["words"].startswith("No truth was known: the counts are what the team believes.")
+    assert all(entry["low"] is None for entry in found["confusion"]["classes"])
 
 
 def test_truth_for_a_single_item():
@@ -265,7 +267,7 @@ def test_importing_the_package_loads_no_matplotlib():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_people_are_shown_by_their_answers():
+def test_people_are_shown_by_their_accuracy():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"p_a": rng.uniform(0.1, 0.9, 200)}).assign(p_b=lambda table: 1 - table["p_a"])
     truth = np.where(frame["p_a"] > 0.5, "a", "b")
@@ -276,11 +278,14 @@ def test_people_are_shown_by_their_answers():
     found = summary(team, frame, truth, fitted_on_same=True, n_bootstrap=20)["people"]
     assert (found["available"], found["n_people"], found["n_more"], len(found["people"])) == (True, 23, 3, 20)
     given = frame.filter(like="human_").notna().sum()
-    assert [row["answers"] for row in found["people"]] == sorted(given.tolist(), reverse=True)[:20]
+    assert sorted(row["answers"] for row in found["people"]) == sorted(given.tolist())[3:]
+    shares = [row["accuracy"] for row in found["people"]]
+    assert shares == sorted(shares, reverse=True)
     for row in found["people"]:
         assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
-    assert found["words"].startswith("The 23 people differ")
-    assert "believes" not in found["words"]
+        assert (row["kind"], row["judged"]) == ("measured", row["answers"])
+    assert (found["kind"], found["source"], found["level"]) == ("measured", "these items", 0.95)
+    assert found["words"].startswith("Measured on 200 items with truth. The 23 people differ")
 
 
 def test_one_person_is_no_crowd(judged):
@@ -289,3 +294,51 @@ def test_one_person_is_no_crowd(judged):
         "available": False,
         "words": "One person answered, or people without names: there is nobody to compare.",
     }
+
+
+def test_people_are_measured_by_the_truth_given_here():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"p_a": rng.uniform(0.1, 0.9, 300)}).assign(p_b=lambda table: 1 - table["p_a"])
+    truth = np.where(frame["p_a"] > 0.5, "a", "b")
+    changed = np.arange(300) < 100  # here ann answers well; on the other items she does not
+    right = np.where(changed, 0.95, 0.55)
+    for name, chance in (("ann", right), ("bob", 0.75)):
+        frame[f"human_{name}"] = np.where(rng.random(300) < chance, truth, np.where(truth == "a", "b", "a"))
+    team = th.recommended().fit(frame[~changed], truth[~changed])
+    found = summary(team, frame[changed], truth[changed], n_bootstrap=20)["people"]
+    assert [row["annotator"] for row in found["people"]] == ["ann", "bob"]
+    shares = [np.mean(frame[f"human_{name}"][changed] == truth[changed]) for name in ("ann", "bob")]
+    for row, share in zip(found["people"], shares, strict=True):
+        interval = beta.ppf([0.025, 0.975], 100 * share + 0.5, 100.5 - 100 * share)
+        assert [row["accuracy_low"], row["accuracy_high"]] == pytest.approx(interval.tolist(), abs=2e-3)
+    unknown = summary(team, frame[changed], n_bootstrap=20)["people"]
+    assert (unknown["kind"], unknown["source"]) == ("measured", "the fit")
+    assert [row["annotator"] for row in unknown["people"]] == ["bob", "ann"]
+    assert unknown["words"].startswith("No truth is given for these items: accuracies were measured on the items with")
+
+
+def test_items_of_the_fit_give_the_numbers_of_the_fit():
+    X, y = problem(150, ["a", "b"], people=3)
+    some = np.where(np.arange(150) < 60, y, None)
+    team = th.ProbabilityLabelCombiner().fit(X, some)
+    found = summary(team, X, some, fitted_on_same=True, n_bootstrap=20)["people"]["people"]
+    stats = pd.DataFrame(team.annotator_stats_at(0.95)).set_index("annotator")
+    for row in found:
+        for fact in ("accuracy", "accuracy_low", "accuracy_high", "judged", "answers"):
+            assert row[fact] == pytest.approx(stats.loc[row["annotator"], fact], abs=1e-9)
+
+
+def test_a_class_that_was_never_seen_has_no_share():
+    X, y = problem(60, ["a", "b", "c"], seed=8)
+    known = np.where(y == "c", None, y)
+    team = th.ProbabilityLabelCombiner().fit(X, known)
+    found = summary(team, X, known, fitted_on_same=True, n_bootstrap=20)["confusion"]
+    unseen = found["classes"][2]
+    assert (unseen["accuracy"], unseen["low"], unseen["n_seen"]) == (None, None, 0)
+    assert unseen["used"] is not None  # the prior's, under a name of its own
+    assert [row[2] for row in found["human_given_true"]] == [None, None, None]
+    assert "Nobody answered about an item with truth of “c”." in found["words"]
+    # the sentence and the matrix show the same numbers
+    best = max(found["classes"][:2], key=lambda entry: entry["accuracy"])
+    at = [entry["class"] for entry in found["classes"]].index(best["class"])
+    assert f"“{best['class']}” ({100 * found['human_given_true'][at][at]:.0f} % right)" in found["words"]

@@ -9,6 +9,7 @@ import typer
 import twoheads as th
 from twoheads.cli import console
 from twoheads.cli.commands.ask import ask
+from twoheads.cli.commands.check import check
 from twoheads.cli.commands.combine import combine
 from twoheads.cli.commands.demo import demo
 from twoheads.cli.commands.evaluate import evaluate
@@ -27,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for command in (demo, fit, combine, evaluate, report, ask, show, study):
+for command in (demo, check, fit, combine, evaluate, report, ask, show, study):
     app.command()(command)
 
 

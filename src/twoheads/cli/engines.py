@@ -11,11 +11,14 @@ from typing import Any, BinaryIO
 
 from twoheads import tables
 from twoheads.cli import console
+from twoheads.cli.class_shares import announce_shares
 from twoheads.cli.table_options import TableOptions
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
-from twoheads.engines.cluster import Cluster
+from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
+from twoheads.combination.team import Team
+from twoheads.engines.cluster import Cluster, Span
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation.leakage import TrainingItems, training_items, training_items_of_blocks
 from twoheads.kernels.arrays import MISSING
@@ -54,6 +57,8 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
 
 def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> int:
     """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
+    team = team.at_hand(scanned)
+    announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
         written = _write_verdicts(team, scanned, output or sys.stdout.buffer, advance=advance)
@@ -68,6 +73,8 @@ def combine_into_export(team: Combiner, scanned: tables.Table, data: TableOption
 
     if str(output) == "-":
         raise InvalidParameter(f"--format {data.reading['format']} writes a file: give its name with -o.")
+    team = team.at_hand(scanned)
+    announce_shares(team)
     table = next(iter(data.files().values()))
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
         return write_export(output, table, Reading(**data.reading), _verdicts(team, scanned, advance=advance))
@@ -83,6 +90,8 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
     scanned.check_items()
     with cluster_at(scheduler) as cluster, atomic_folder(output) as part:
         spans = cluster.spans(scanned)
+        team = _at_hand_on_cluster(team, scanned, cluster, spans)
+        announce_shares(team)
         files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
         written = 0
         with console.progress("combining", scanned.n_rows) as advance:
@@ -90,6 +99,21 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
                 written += n_rows
                 advance(n_rows)
     return written
+
+
+def _at_hand_on_cluster(team: Combiner, scanned: tables.Table, cluster: Cluster, spans: list[Span]) -> Combiner:
+    """The team with the class shares of the table, where it is to learn them, from a sample that the workers draw."""
+    if not isinstance(team, Team) or not team.learns_class_shares:
+        return team
+    samples = list(cluster.results(cluster.submit(partial(_sample_span, team, scanned), spans)))
+    merged = merge_samples(samples, sample_size(len(team.classes_)))
+    return team if merged is None else team.with_class_shares(team.shares_of_sample(merged))
+
+
+def _sample_span(team: Team, scanned: tables.Table, span: Span) -> ItemSample | None:
+    return team.share_sample(
+        team.observe(observations) for observations, _ in scanned.blocks(truth=False, items=False, span=span)
+    )
 
 
 def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, engine: str, scheduler: str | None) -> None:

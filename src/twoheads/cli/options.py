@@ -21,6 +21,14 @@ Scheduler = Annotated[
         "--scheduler", help="The address of a running Dask scheduler; without it, one starts here.", metavar="ADDRESS"
     ),
 ]
+ClassShares = Annotated[
+    str | None,
+    typer.Option(
+        "--class-shares",
+        help="Class shares of these items: learn them, as at fit, or a file with the columns class and share.",
+        metavar="learn|fit|FILE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and of the folds.")]
 

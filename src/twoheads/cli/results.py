@@ -43,22 +43,28 @@ def print_without_truth(found: dict[str, Any]) -> None:
 
 
 def print_people(people: dict[str, Any]) -> None:
-    """Print the statistics of each person, those with most answers first."""
+    """Print the statistics of each person, the most accurate first."""
     console.line()
-    header = ["person", "answers", f"right % [{100 * people['level']:.0f} %]", "agreement %", "bits per answer"]
+    right = f"{people['kind']} right % [{100 * people['level']:.0f} %]"
+    header = ["person", "answers", right, "agreement %", "bits per answer"]
     rows = [
         [
             person["annotator"],
             f"{person['answers']:,.0f}",
-            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, lambda share: f"{100 * share:.0f}"),
+            _score({key: person[f"accuracy{end}"] for key, end in _ENDS.items()}, lambda share: f"{100 * share:.0f}")
+            + ("" if person["kind"] == people["kind"] else f" {person['kind']}"),
             "–" if person["agreement"] is None else f"{100 * person['agreement']:.0f}",
-            f"{person['bits']:.2f}",
+            "–" if person["bits"] is None else f"{person['bits']:.2f}",
         ]
         for person in people["people"]
     ]
     console.table(header, rows)
+    console.message(people["basis"])
     if people["n_more"]:
-        console.message(f"The {len(rows)} people with most answers; {people['n_more']:,} more are not shown.")
+        console.message(
+            f"The {len(rows)} people with most answers, the most accurate first; "
+            f"{people['n_more']:,} more are not shown."
+        )
 
 
 def _score(score: dict[str, float | None] | None, text: Callable[[float], str]) -> str:

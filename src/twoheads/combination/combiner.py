@@ -59,20 +59,25 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return f"{type(self).__name__} of {len(self.classes_)} classes."
 
+    def at_hand(self, X: Any) -> Self:
+        """The combiner as it predicts ``X``; itself, unless it adapts to the items at hand."""
+        return self
+
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class for each item, (n_items, n_classes), in the order of ``classes_``.
 
         A scanned table is read in blocks.
         """
-        return self._mapped(X, lambda log_joint: normalise_exp(log_joint).T)
+        return self.at_hand(X)._mapped(X, lambda log_joint: normalise_exp(log_joint).T)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Log-probability of each class for each item, (n_items, n_classes)."""
-        return self._mapped(X, lambda log_joint: normalise_log(log_joint).T)
+        return self.at_hand(X)._mapped(X, lambda log_joint: normalise_log(log_joint).T)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each item."""
-        best = [label for observations in self._observed(X) for label in self._labels(observations)]
+        team = self.at_hand(X)
+        best = [label for observations in team._observed(X) for label in team._labels(observations)]
         return np.asarray(self.classes_[np.concatenate(best)])
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:

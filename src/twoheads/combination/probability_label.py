@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -51,11 +52,12 @@ class ProbabilityLabelCombiner(Team):
     guard : bool
         Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items:
         safer with few labels, at the cost of some accuracy. Needs ``dependence``.
-    class_prior : {"model", "learn"}, dict, or array of shape (n_classes,)
+    class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
-        likely. "learn": for such an item, the prevalence at fit. A dict by class name,
-        or an array in the order of ``classes_``: the prevalence where the team is used, which also corrects items with
-        a model row for label shift.
+        likely. "learn": for such an item, the prevalence at fit. "shift": as "model", and each prediction is corrected
+        to the class shares of the items predicted together, as far as these differ clearly from those at fit; see
+        `class_shares`. A dict by class name, or an array in the order of ``classes_``: the prevalence where the team is
+        used, which also corrects items with a model row for label shift.
     unlabelled_weight : float
         Weight of an unlabelled item, next to 1 for a labelled one; 0 ignores them where there is any truth.
     max_iter, tol : int, float
@@ -117,7 +119,7 @@ class ProbabilityLabelCombiner(Team):
         dependence: Dependence | None = None,
         *,
         guard: bool = False,
-        class_prior: str | ArrayLike = "model",
+        class_prior: str | ArrayLike | Mapping[Any, float] = "model",
         unlabelled_weight: float = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,

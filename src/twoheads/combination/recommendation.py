@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from twoheads.calibration.temperature import TemperatureScaling
@@ -11,7 +14,10 @@ from twoheads.dependence import Dependence
 
 
 def recommended(
-    *, guard: bool = False, class_prior: str | ArrayLike = "model", model_scale: str = "probability"
+    *,
+    guard: bool = False,
+    class_prior: str | ArrayLike | Mapping[Any, float] = "model",
+    model_scale: str = "probability",
 ) -> ProbabilityLabelCombiner:
     """The default combiner, for data of unknown properties.
 
@@ -22,8 +28,9 @@ def recommended(
     ----------
     guard : bool
         Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items.
-    class_prior : {"model", "learn"} or array of shape (n_classes,)
-        Prior of the classes: that of the model's rows, the prevalence at fit, or an array.
+    class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
+        Prior of the classes: that of the model's rows, the prevalence at fit, that of the items predicted together, or
+        shares by class; see `ProbabilityLabelCombiner`.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
 

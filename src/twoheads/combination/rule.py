@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -164,6 +164,12 @@ class CombinationRule:
         has_model = 1.0 if block.no_model is None else ~block.no_model
         return np.asarray(log_joint + self.log_prior_shift[:, None] * has_model)
 
+    def shifted(self, log_ratio: Floats) -> CombinationRule:
+        """The same for other class shares: every posterior times ``exp(log_ratio)``, (n_classes,)."""
+        terms = self.log_class_prior, self.log_prior_shift
+        prior, shift = (log_ratio if term is None else term + log_ratio for term in terms)
+        return replace(self, log_class_prior=prior, log_prior_shift=shift)
+
     def prior_terms(self, block: Block) -> Floats:
         """Class prior and label-shift correction of each item, (n_classes, n_items)."""
         return self.with_prior_shift(block, self.with_class_prior(block, np.zeros_like(block.log_proba)))
@@ -177,13 +183,15 @@ class CombinationRule:
 
 
 def as_class_prior(class_prior: str | ArrayLike | Mapping[Any, float], classes: NDArray[Any]) -> str | Floats:
-    """The parameter ``class_prior``, checked: "model", "learn", or the share of each class, which sum to 1.
+    """The parameter ``class_prior``, checked: "model", "learn", "shift", or the share of each class, which sum to 1.
 
     Shares by class name are taken by name; an array is in the order of ``classes``.
     """
     if isinstance(class_prior, str):
-        if class_prior not in ("model", "learn"):
-            raise InvalidParameter(f"class_prior must be 'model', 'learn', an array or a dict; it is {class_prior!r}.")
+        if class_prior not in ("model", "learn", "shift"):
+            raise InvalidParameter(
+                f"class_prior must be 'model', 'learn', 'shift', an array or a dict; it is {class_prior!r}."
+            )
         return class_prior
     shares = _shares_by_name(class_prior, classes) if hasattr(class_prior, "keys") else class_prior
     try:
@@ -228,7 +236,7 @@ def prior_terms(class_prior: str | Floats, prevalence: Floats) -> tuple[Floats |
     prevalence   (n_classes,) of the classes at fit
     """
     if isinstance(class_prior, str):
-        return (None if class_prior == "model" else log_prevalence(prevalence)), None
+        return (log_prevalence(prevalence) if class_prior == "learn" else None), None
     return np.log(class_prior), np.log(class_prior) - log_prevalence(prevalence)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -13,27 +15,35 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
-from twoheads.combination.insight.annotators import annotator_stats
+from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, retained_answers
+from twoheads.combination.insight.annotators import LEVEL, annotator_stats, information
+from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
+from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, sampled
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.next_answer import fit_answer_temperature
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rule import CombinationRule, as_class_prior, prior_terms
+from twoheads.combination.statistics.reservoir import ItemSample, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
+from twoheads.engines.blocks import block_slices
+from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
+from twoheads.observations import Observations
 from twoheads.storage import artifact
 
 
 class Team(Combiner):
     """A combiner that adopts a `FitResult`; its attributes are those of `ProbabilityLabelCombiner`."""
 
-    class_prior: str | ArrayLike
+    class_prior: str | ArrayLike | Mapping[Any, float]
     guard: bool
 
     confusion_: Confusion
@@ -46,11 +56,20 @@ class Team(Combiner):
     objective_: Floats
     statistics_: SufficientStatistics
 
-    #: Saved in place of the sample from which it is fitted.
+    #: Saved in place of the sample from which they are fitted.
     fitted_answer_log_temperature_: float
+    fitted_mean_posterior_: Floats
+    fitted_people_accuracy_: PeopleAccuracy
+
+    #: The class shares that predictions are corrected to; set by `with_class_shares`.
+    class_shares_: ClassShares
 
     def rule(self) -> CombinationRule:
         """The combination rule: the fitted parts with the parameters as they are now."""
+        rule = self._rule_at_fit()
+        return rule.shifted(self.class_shares_.log_ratio) if hasattr(self, "class_shares_") else rule
+
+    def _rule_at_fit(self) -> CombinationRule:
         check_is_fitted(self)
         class_prior = as_class_prior(self.class_prior, self.classes_)
         log_class_prior, log_prior_shift = prior_terms(class_prior, self.prevalence_)
@@ -75,9 +94,53 @@ class Team(Combiner):
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
         return self.rule().log_joint(block)
 
+    def class_shares(self, X: Any) -> ClassShares:
+        """The class shares of items, by EM over the team's posteriors, and how far they differ from those at fit.
+
+        Of a large table a sample is used: at most 2,000 items, fewer with more than 50 classes.
+        """
+        sample = self.share_sample(self._observed(X))
+        if sample is None:
+            raise InvalidObservations("X must hold at least one item to estimate class shares; it holds none.")
+        return self.shares_of_sample(sample)
+
+    def share_sample(self, observed: Iterable[Observations]) -> ItemSample | None:
+        """The sample of items from which class shares are estimated; None without items."""
+        n_classes = len(self.classes_)
+        blocks = (
+            self.block(observations, rows)
+            for observations in observed
+            for rows in block_slices(len(observations), n_classes)
+        )
+        return sampled(blocks, n_classes)
+
+    def shares_of_sample(self, sample: ItemSample) -> ClassShares:
+        """The class shares, from a sample of `share_sample`."""
+        n_at_fit = min(self.n_labelled_ + self.n_unlabelled_, 2 * sample_size(len(self.classes_)))
+        return class_shares(self._rule_at_fit(), self.classes_, sample, self._mean_posterior(), n_at_fit)
+
+    def with_class_shares(self, shares: ClassShares) -> Self:
+        """A copy of the team whose predictions are corrected to the class shares that were found for some items."""
+        team = copy(self)
+        team.class_shares_ = shares
+        return team
+
+    def at_hand(self, X: Any) -> Self:
+        """The team as it predicts ``X``: with ``class_prior="shift"``, corrected to the class shares of these items."""
+        return self.with_class_shares(self.class_shares(X)) if self.learns_class_shares else self
+
+    @property
+    def learns_class_shares(self) -> bool:
+        """Whether class shares are estimated from the items that are predicted together."""
+        shift = isinstance(self.class_prior, str) and self.class_prior == "shift"
+        return shift and not hasattr(self, "class_shares_")
+
     def explain(self, X: Any) -> Explanation:
         """Log-odds of each item's combined label against each alternative, as a sum of each member's contribution."""
-        observations = self.observe(X)
+        team, observations = self.at_hand(X), self.observe(X)
+        return team._explain(observations)
+
+    def _explain(self, observations: Observations) -> Explanation:
         block = self.block(observations, slice(0, len(observations)))
         joint = self.log_joint(block)
         place = dict(zip(observations.annotators, self.annotator_index(observations.annotators).tolist(), strict=True))
@@ -93,16 +156,54 @@ class Team(Combiner):
             self._answer_log_temperature = fit_answer_temperature(self.result())
         return self._answer_log_temperature
 
+    def _mean_posterior(self) -> Floats:
+        """Mean posterior of the items at fit, (n_classes,)."""
+        if "fitted_mean_posterior_" in vars(self):
+            return self.fitted_mean_posterior_
+        return mean_posterior(replace(self.result(), rule=self._rule_at_fit()))
+
+    @property
+    def people_accuracy_(self) -> PeopleAccuracy:
+        """Distributions of people's accuracies, measured or believed; computed on first use."""
+        check_is_fitted(self)
+        if "fitted_people_accuracy_" in vars(self):
+            return self.fitted_people_accuracy_
+        if not hasattr(self, "_people_accuracy"):
+            self._people_accuracy = accuracy_at_fit(self, self.result())
+        return self._people_accuracy
+
     @property
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
-        """Fitted quantities of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
+        """Quantities of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
 
-        ``answers`` given, and those ``judged`` (of known truth, or all where EM was run); ``accuracy`` with its 90 %
+        ``answers`` given, and those ``judged``, about items of known truth; ``kind``, "measured" for an accuracy that
+        rests on the truth and "believed" for one that rests on the team's own posterior; ``accuracy`` with its 90 %
         interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other answers on an
-        item that are the same; ``bits``, the information of one answer about the true class.
+        item that are the same; ``bits``, the information of one answer about the true class, as the team estimates it.
+        "Unsure" is no answer here, neither right nor wrong. Computed on first use, with five fits to parts of the
+        labelled items where there are others too.
+        """
+        return self.annotator_stats_at(LEVEL)
+
+    def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
+        """`annotator_stats_` with intervals of another level."""
+        accuracy, bits = self.people_accuracy_, information(self.confusion_)
+        return annotator_stats(self.annotators_, accuracy, self.annotation_counts_, bits, level)
+
+    def class_stats(self, level: float = LEVEL) -> dict[str, NDArray[Any]]:
+        """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
+
+        ``judged`` counts the person's answers about items known to be of the class; ``kind`` is as in
+        `annotator_stats_`.
         """
         check_is_fitted(self)
-        return annotator_stats(self.annotators_, self.confusion_, self.annotation_counts_)
+        counts, answers = self.labelled_counts_, retained_answers(self, self.result())
+        if answers is not None:
+            shares_of = shares_from_answers(answers)
+        else:
+            measured = bool(counts.any())
+            shares_of = shares_from_counts(counts if measured else self.confusion_.counts_, measured=measured)
+        return class_stats(self.annotators_, self.classes_, counts, shares_of, level)
 
     @property
     def n_labelled_(self) -> int:
@@ -120,6 +221,11 @@ class Team(Combiner):
         return self.statistics_.labels_per_class
 
     @property
+    def labelled_counts_(self) -> Floats:
+        """Answers of each person about labelled items, (n_annotators, n_classes, n_classes): answer, then truth."""
+        return self.statistics_.counts
+
+    @property
     def annotation_counts_(self) -> Floats:
         """Answers, shared answers and agreements of each person, (3, n_annotators)."""
         return self.statistics_.annotation_counts
@@ -127,7 +233,7 @@ class Team(Combiner):
     def facts(self) -> dict[str, Any]:
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return team_facts(self.result(), guarded=self.guard)
+        return team_facts(self.result(), self.people_accuracy_, guarded=self.guard)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""
@@ -150,13 +256,17 @@ class Team(Combiner):
             team = copy(self)
             team.statistics_ = self.statistics_.without_sample()
             team.fitted_answer_log_temperature_ = self.answer_log_temperature_
+            team.fitted_mean_posterior_ = self._mean_posterior()
+            team.fitted_people_accuracy_ = self.people_accuracy_
         artifact.save(team, path)
 
     def adopt(self, result: FitResult) -> Self:
         """Take over what a fit has found, as fitted attributes."""
         self._adopt_schema(result.schema)
-        for name in "_answer_log_temperature", "fitted_answer_log_temperature_":
-            self.__dict__.pop(name, None)
+        for name in "answer_log_temperature", "people_accuracy", "mean_posterior":
+            self.__dict__.pop(f"_{name}", None)
+            self.__dict__.pop(f"fitted_{name}_", None)
+        self.__dict__.pop("class_shares_", None)
         rule = result.rule
         self.confusion_, self.calibrator_, self.dependence_ = rule.confusion, rule.calibrator, rule.dependence
         self.response_, self.pool_ = rule.response, rule.pool

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
 from twoheads.engines.blocks import block_slices, map_blocks
-from twoheads.evaluation.team import Team, calibrator_of
+from twoheads.evaluation.team import Team, at_hand, calibrator_of
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
@@ -116,6 +116,7 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
 
 def predict_all(team: Team, observations: Observations, true_label: Codes, weight: Floats | None) -> Predictions:
     """Predictions for observations whose classes are the team's."""
+    team = at_hand(team, observations)
     calibrator = calibrator_of(team)
     model, calibrated = _model_proba(observations, calibrator)
     human_label, human_error = majority(observations, true_label)

@@ -6,12 +6,14 @@ a team without it. Every combiner of twoheads is a `Team`; a class of your own n
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from numpy.typing import NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
 
@@ -75,8 +77,24 @@ class ProfilesAnnotators(CountsLabels, Protocol):
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
         """A column per statistic, an entry per annotator."""
 
+    def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
+        """The same with intervals of another level."""
+
     def facts(self) -> dict[str, Any]:
         """What was fitted, as numbers; ``people`` if there are several annotators."""
+
+
+@runtime_checkable
+class MeasuresPeople(Protocol):
+    """A team that measures people's accuracies on items of known truth."""
+
+    @property
+    def labelled_counts_(self) -> Floats:
+        """Answers of each person about labelled items, (n_annotators, n_classes, n_classes)."""
+
+    @property
+    def people_accuracy_(self) -> PeopleAccuracy:
+        """Distributions of people's accuracies."""
 
 
 @runtime_checkable
@@ -102,6 +120,31 @@ class HasTemperaturePosterior(HasTemperature, Protocol):
     """A calibrator that also knows the standard deviation of log T."""
 
     log_temperature_sd_: float
+
+
+@runtime_checkable
+class AdaptsToItems(Protocol):
+    """A team that adapts to the items it predicts together, as to their class shares."""
+
+    def at_hand(self, X: Any) -> Any:
+        """The team as it predicts ``X``."""
+
+
+@runtime_checkable
+class HasClassShares(Protocol):
+    """A team whose predictions are corrected to estimated class shares."""
+
+    class_shares_: ClassShares
+
+
+def at_hand(team: Team, X: Any) -> Team:
+    """The team as it predicts ``X``; itself, unless it adapts."""
+    return cast(Team, team.at_hand(X)) if isinstance(team, AdaptsToItems) else team
+
+
+def class_shares_of(team: Team) -> ClassShares | None:
+    """The class shares that a team is corrected to; None where it is not."""
+    return team.class_shares_ if isinstance(team, HasClassShares) else None
 
 
 def calibrator_of(team: Team) -> Calibrator | None:

@@ -90,7 +90,8 @@ class Outlook:
     @classmethod
     def of(cls, team: ProbabilityLabelCombiner, X: Any, worth: Floats | None = None) -> Outlook:
         """The outlook on observations in any of their forms."""
-        observations, rule = as_team(team).observe(X), team.rule()
+        team = as_team(team).at_hand(X)
+        observations, rule = team.observe(X), team.rule()
         answer_log_temperature = team.answer_log_temperature_
 
         def look(rows: slice) -> tuple[Floats, Floats]:

@@ -77,7 +77,7 @@ def _confusion(summary: dict[str, Any]) -> dict[str, str]:
     display = ConfusionDisplay(
         section["human_given_true"],
         [entry["class"] for entry in entries],
-        accuracy=[entry["used"] if entry["accuracy"] is None else entry["accuracy"] for entry in entries],
+        accuracy=[entry["accuracy"] for entry in entries],
         low=[entry["low"] for entry in entries],
         high=[entry["high"] for entry in entries],
     )

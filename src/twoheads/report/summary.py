@@ -16,7 +16,7 @@ from twoheads.evaluation import (
     without_truth,
 )
 from twoheads.evaluation.cross_validation import labels_of
-from twoheads.evaluation.team import Team
+from twoheads.evaluation.team import Team, at_hand, class_shares_of
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations, as_observations, matched_rows
 from twoheads.observations.labels import label_text
@@ -94,6 +94,7 @@ def summary(
     """
     y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    team = at_hand(team, observations)
     predicted = predictions(team, observations, y, sample_weight=sample_weight)
     evaluated, reason = _to_evaluate(team, predicted, observations, sample_weight, fitted_on_same)
     head = {
@@ -114,13 +115,18 @@ def summary(
         sections = _sections_with_truth(team, evaluated, comparison, random_state)
     sections |= {
         "confusion": confusion_section(team, fitted_on_same=fitted_on_same),
-        "people": people_section(team),
+        "people": people_section(
+            team, observations, predicted.true_label, predicted.weight, fitted_on_same=fitted_on_same
+        ),
         "temperature": temperature_section(team),
         "learning_curve": learning_curve_section(team, observations, predicted.true_label, random_state),
         "items": items_section(team, observations, predicted, n_shown),
         "method": {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state},
     }
-    found = head | {name: sections[name] for name in ("headline", "notes", *SECTIONS)}
+    found: dict[str, Any] = head | {name: sections[name] for name in ("headline", "notes", *SECTIONS)}
+    shares = class_shares_of(team)
+    if shares is not None:
+        found |= {"class_shares": shares.as_dict(), "notes": [*found["notes"], shares.sentence()]}
     return plain(found)  # type: ignore[no-any-return]
 
 

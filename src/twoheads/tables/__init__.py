@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from twoheads.tables.checking.check import Check, check
     from twoheads.tables.fingerprints import fingerprint
     from twoheads.tables.interop.argilla import from_argilla, to_argilla
     from twoheads.tables.interop.cleanlab import from_cleanlab, to_cleanlab
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 # Where each public name is. It is imported on first use: other projects' formats need neither DuckDB nor Arrow.
 _HOME_OF = {
+    "Check": "checking.check",
     "Table": "table",
+    "check": "checking.check",
     "fingerprint": "fingerprints",
     "from_argilla": "interop.argilla",
     "from_cleanlab": "interop.cleanlab",
@@ -41,7 +44,9 @@ _HOME_OF = {
 }
 
 __all__ = [
+    "Check",
     "Table",
+    "check",
     "fingerprint",
     "from_argilla",
     "from_cleanlab",

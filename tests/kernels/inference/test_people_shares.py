@@ -5,7 +5,7 @@ import pytest
 from scipy.special import betaln, expit, logit
 from scipy.stats import beta, norm
 
-from twoheads.kernels.inference.believed import believed_interval, believed_means, refit_variance
+from twoheads.kernels.inference.believed import believed_interval, believed_shares, refit_variance
 from twoheads.kernels.inference.grouped_rows import rows_of
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares, realised_counts
 from twoheads.kernels.inference.shrinkage import (
@@ -166,7 +166,7 @@ def test_sensitivity_rests_on_the_answers_about_its_class():
 def test_believed_interval_by_hand():
     rows = rows_of(np.zeros(98, dtype=int), 1)
     belief = np.full(98, 0.8)
-    assert believed_means(belief, rows) == pytest.approx(0.8)
+    assert believed_shares(np.array([0.8 * len(belief)]), np.array([1.0 * len(belief)])).mean == pytest.approx(0.8)
     low, high = believed_interval(belief, rows, 0.9)
     half = norm.ppf(0.95) * np.sqrt(1 / (100 * 0.16) + 0.25)
     assert (low[0], high[0]) == pytest.approx((expit(logit(0.8) - half), expit(logit(0.8) + half)))
@@ -179,3 +179,12 @@ def test_refits_widen_and_people_who_were_not_drawn_are_left_out():
     narrow = np.diff(believed_interval(np.full(50, 0.6), rows, 0.9), axis=0)
     wide = np.diff(believed_interval(np.full(50, 0.6), rows, 0.9, refits=refits[:, :1]), axis=0)
     assert wide > narrow
+
+
+def test_with_all_answers_labelled_the_interval_is_jeffreys():
+    # 3 of 3 and 15 of 20 right: 1e6 is the most that a share can be known like
+    right, person = np.repeat([1.0, 1.0, 0.0], [3, 15, 5]), np.repeat([0, 1], [3, 20])
+    rows, none = rows_of(person, 2), rows_of(NOBODY, 2)
+    shares = measured_shares(right, np.zeros(23), rows, NONE, none)
+    assert shares.a == pytest.approx([3.5, 15.5], rel=1e-3)
+    assert shares.b == pytest.approx([0.5, 5.5], rel=1e-3)

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from twoheads.cli import console
+from twoheads.cli.class_shares import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Engine, Scheduler, Team, reads_table
+from twoheads.cli.options import ClassShares, Engine, Scheduler, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.errors import InvalidObservations
@@ -25,6 +26,7 @@ def combine(
         Path | None,
         typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
+    class_shares: ClassShares = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
 ) -> None:
@@ -32,13 +34,14 @@ def combine(
 
     The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
     cluster write a folder of Parquet files. With --format label-studio or argilla the output is the export itself with
-    a prediction or suggestion for every item, ready to be imported.
+    a prediction or suggestion for every item, ready to be imported. With --class-shares learn the classes may be mixed
+    otherwise than at fit: their shares are estimated from these items first.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     from twoheads.cli.engines import check_engine, combine_here, combine_into_export, combine_on_cluster
 
-    fitted = read_team(team)
+    fitted = with_class_shares(read_team(team), class_shares)
     # A team with a calibrated model can do without answers.
     scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
     if output is None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from twoheads.cli import console
+from twoheads.cli.class_shares import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Json, Seed, Team, reads_table
+from twoheads.cli.options import ClassShares, Json, Seed, Team, reads_table
 from twoheads.cli.provenance import seed_of
 from twoheads.cli.results import print_comparison, print_without_truth
 from twoheads.cli.table_options import TableOptions
 
 
 @reads_table(truth=True)
-def evaluate(team: Team, data: TableOptions, json: Json = False, seed: Seed = None) -> None:
+def evaluate(
+    team: Team, data: TableOptions, class_shares: ClassShares = None, json: Json = False, seed: Seed = None
+) -> None:
     """Evaluate human, model and combination side by side, with intervals.
 
     The team is evaluated on rows it was not fitted on. On the table it was fitted on, it is cross-validated instead.
@@ -20,7 +23,7 @@ def evaluate(team: Team, data: TableOptions, json: Json = False, seed: Seed = No
     """
     from twoheads.cli.holdout import evaluate_team, read_held_out
 
-    fitted = read_team(team)
+    fitted = with_class_shares(read_team(team), class_shares)
     found = evaluate_team(fitted, read_held_out(fitted, data), seed_of(fitted, seed))
     if json:
         console.as_json(found)

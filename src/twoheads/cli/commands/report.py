@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli import console
+from twoheads.cli.class_shares import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Seed, Team, reads_table
+from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import seed_of
 from twoheads.cli.table_options import TableOptions
@@ -20,6 +21,7 @@ def report(
     team: Team,
     data: TableOptions,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
+    class_shares: ClassShares = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
 ) -> None:
@@ -30,7 +32,7 @@ def report(
     from twoheads.cli.holdout import read_held_out
     from twoheads.report import summary, write_report
 
-    fitted = read_team(team)
+    fitted = with_class_shares(read_team(team), class_shares)
     items = read_held_out(fitted, data)
     for note in items.notes:
         console.message(note)

@@ -7,39 +7,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from scipy.stats import beta
 
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.confusion.annotators import accuracy_prior
 
-#: Probability of the credible intervals of accuracies.
+#: Level of the intervals of ``annotator_stats_``.
 LEVEL = 0.9
+#: Level of every interval that is shown: in sentences, tables, reports and their JSON.
+SHOWN_LEVEL = 0.95
 
 
 def annotator_stats(
-    annotators: tuple[str, ...], confusion: Confusion, annotation_counts: Floats
+    annotators: tuple[str, ...], accuracy: PeopleAccuracy, annotation_counts: Floats, bits: Floats, level: float
 ) -> dict[str, NDArray[Any]]:
     """A column per fact, an entry per person; for ``pandas.DataFrame``.
 
-    An accuracy is ``Beta(c + a, n - c + b)`` with c of the person's n answers right, where the truth is known or
-    estimated, and (a, b) the empirical Bayes estimate from all people.
+    annotation_counts  (3, n_annotators) answers, shared answers and agreements
+    bits               (n_annotators,) information of one answer
     """
-    counts = confusion.counts_
-    right = np.trace(counts, axis1=1, axis2=2)
-    evaluated = counts.sum(axis=(1, 2))
-    a, b = accuracy_prior(right, evaluated)
-    low, high = beta.interval(LEVEL, a + right, b + evaluated - right)
+    shares = accuracy.shares()
+    low, high = shares.interval(level)
     n_answers, shared, agreed = annotation_counts
     return {
         "annotator": np.array(annotators, dtype=object),
         "answers": n_answers,
-        "judged": evaluated,
-        "accuracy": (a + right) / (a + b + evaluated),
+        "judged": accuracy.judged,
+        "kind": np.array(accuracy.kinds(), dtype=object),
+        "accuracy": shares.mean,
         "accuracy_low": low,
         "accuracy_high": high,
         "agreement": np.divide(agreed, shared, out=np.full(len(agreed), np.nan), where=shared > 0),
-        "bits": information(confusion),
+        "bits": bits,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,27 @@ from scipy.stats import beta
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
-from twoheads.combination.insight.annotators import LEVEL, annotator_stats
-from twoheads.confusion.base import Confusion
+from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
+from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.confusion.annotators import accuracy_prior
+from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.observations.labels import label_text
 
-#: With fewer answers on labelled items, a person is not ranked as the most or the least reliable.
+#: With fewer answers on labelled items (without any truth, with fewer answers) a person is not ranked.
 ENOUGH_ANSWERS = 10
 
 
-def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict[str, Any]:
+def team_facts(
+    result: FitResult, accuracy: PeopleAccuracy, *, guarded: bool, level: float = SHOWN_LEVEL
+) -> dict[str, Any]:
     """The fitted quantities of a team, as numbers that JSON can hold.
 
-    ``[estimate, low, high]`` are credible intervals of each part's own posterior; without any truth there are none.
-    The dependence has none: its working posterior uses the labels twice.
+    ``[estimate, low, high]`` are intervals of one ``level``. Those of people are of a ``kind``: "measured" rests on
+    items of known truth, "believed" on the team's own posterior. The dependence has none: its working posterior uses
+    the labels twice.
     """
     rule, statistics, schema = result.rule, result.statistics, result.schema
     names = [label_text(name) for name in schema.classes]
@@ -40,7 +42,7 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
         "unlabelled": statistics.n_unlabelled,
         "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
         "level": level,
-        "human": _human(rule.confusion, names, level, known),
+        "human": _human(result, accuracy, names, level),
         "model": {
             "calibrator": type(rule.calibrator).__name__,
             "names": list(schema.models) if schema.has_model else [],
@@ -55,19 +57,40 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
         found["record"] = {**result.holdout.get_params(), "chance_best": result.holdout.chance_best}
     if guarded:
         found["guard"] = _guard(result.holdout)
-    return found | crowd_facts(result)
+    return found | crowd_facts(result, accuracy, level)
 
 
-def _human(confusion: Confusion, names: list[str], level: float, known: bool) -> dict[str, Any]:
-    low, high = confusion.accuracy_interval(level)
-    diagonal = np.diagonal(confusion.crowd_given_true_)
-    rows = zip(names, diagonal, low, high, strict=True)
-    overall = _accuracy(confusion.counts_.sum(axis=0), level)
+def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:
+    """Accuracy over all answers and on each class; a class that nobody has answered about has none.
+
+    Of the answers ``given``, the ``answers`` and ``items`` counted are those of known truth.
+    """
+    counts = result.statistics.counts.sum(axis=0)
+    if accuracy.kind == "believed":
+        diagonal = np.diagonal(result.rule.confusion.crowd_given_true_).tolist()
+        per_class: list[list[float | None]] = [[share, None, None] for share in diagonal]
+    else:
+        per_class = _measured_per_class(counts, accuracy.effect, level)
     return {
-        "answers": overall["answers"],
-        "accuracy": _interval(overall["accuracy"], known),
-        "accuracy_per_class": {name: _interval(row, known) for name, *row in rows},
+        "kind": accuracy.kind,
+        "given": float(result.statistics.annotation_counts[0].sum()),
+        "answers": float(counts.sum()),
+        "items": float(result.statistics.answered.sum()),
+        "accuracy": list(accuracy.of_all_answers(level)),
+        "accuracy_per_class": dict(zip(names, per_class, strict=True)),
     }
+
+
+def _measured_per_class(counts: Floats, effect: float, level: float) -> list[list[float | None]]:
+    """Share of the answers about each class that name it, by Jeffreys' interval; None for a class never seen.
+
+    counts  (n_classes, n_classes) answers on labelled items
+    effect  their design effect
+    """
+    right, count = np.diagonal(counts), counts.sum(axis=0)
+    low, high = jeffreys_interval(right / effect, count / effect, level)
+    rows = zip(right.tolist(), count.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [[hits / n, *ends] if n else [None, None, None] for hits, n, *ends in rows]
 
 
 def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
@@ -76,11 +99,6 @@ def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
     low, high = beta.interval(level, right + ACCURACY_RIGHT, total - right + ACCURACY_WRONG)
     accuracy = (right + ACCURACY_RIGHT) / (total + ACCURACY_RIGHT + ACCURACY_WRONG)
     return {"answers": total, "accuracy": [accuracy, float(low), float(high)]}
-
-
-def _interval(values: Iterable[float], known: bool) -> list[float | None]:
-    estimate, low, high = (float(value) for value in values)
-    return [estimate, low, high] if known else [estimate, None, None]
 
 
 def _dependence(dependence: Dependence) -> dict[str, float]:
@@ -100,13 +118,15 @@ def _guard(holdout: HoldoutRecord | None) -> dict[str, Any]:
     }
 
 
-def crowd_facts(result: FitResult) -> dict[str, Any]:
+def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL) -> dict[str, Any]:
     """``people`` and ``models`` where there are several, ``several_answers`` on an item, ``confidence``, ``unsure``."""
-    rule, schema = result.rule, result.schema
+    rule, schema, statistics = result.rule, result.schema, result.statistics
     found: dict[str, Any] = {}
     if schema.n_annotators > 1:
-        found["people"] = _people(schema.annotators, rule.confusion, result.statistics.annotation_counts)
-    if rule.dependence is not None and result.statistics.annotation_counts[1].any():
+        bits = information(rule.confusion)
+        stats = annotator_stats(schema.annotators, accuracy, statistics.annotation_counts, bits, level)
+        found["people"] = people_facts(stats, accuracy, level)
+    if rule.dependence is not None and statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
     if rule.response is not None:
         found |= _response(rule.response, schema.classes)
@@ -115,17 +135,24 @@ def crowd_facts(result: FitResult) -> dict[str, Any]:
     return found
 
 
-def _people(annotators: tuple[str, ...], confusion: Confusion, annotation_counts: Floats) -> dict[str, Any]:
-    stats = annotator_stats(annotators, confusion, annotation_counts)
-    prior = accuracy_prior(np.trace(confusion.counts_, axis1=1, axis2=2), stats["judged"])
-    low, high = beta.interval(LEVEL, *prior)
-    people: dict[str, Any] = {"n": len(annotators), "level": LEVEL, "accuracy": [float(low), float(high)]}
-    enough = np.flatnonzero(stats["judged"] >= ENOUGH_ANSWERS)
+def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
+    """How far people differ, and who is the most and the least reliable.
+
+    Where there is truth, only people with enough answers that it judges are ranked, by measured accuracies.
+    """
+    people: dict[str, Any] = {
+        "n": len(stats["annotator"]),
+        "kind": accuracy.kind,
+        "level": level,
+        "nine_in_ten": list(accuracy.spread(0.9)),
+    }
+    counted = "judged" if accuracy.kind == "measured" else "answers"
+    enough = np.flatnonzero(stats[counted] >= ENOUGH_ANSWERS)
     people["with_enough_answers"] = len(enough)
     if len(enough) > 1:
         order = enough[np.argsort(stats["accuracy"][enough], kind="stable")]
         for name, at in (("most_reliable", order[-1]), ("least_reliable", order[0])):
-            facts = ("annotator", "judged", "accuracy", "accuracy_low", "accuracy_high")
+            facts = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
             people[name] = {fact: stats[fact].tolist()[at] for fact in facts}
     return people
 
@@ -161,7 +188,7 @@ def label_label_facts(
         "classes": [label_text(name) for name in classes],
         "annotators": list(annotators),
         "level": level,
-        "human": _accuracy(human_counts, level),
+        "human": {"kind": "measured", **_accuracy(human_counts, level)},
         "model": _accuracy(model_counts, level),
     }
 

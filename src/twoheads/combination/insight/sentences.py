@@ -41,7 +41,7 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
 def _labels(found: dict[str, Any]) -> str:
     labelled, unlabelled = found["labelled"], found["unlabelled"]
     if not labelled:
-        return f"Fitted on {count(unlabelled, 'item')} without truth: all that follows is estimated, not measured."
+        return f"Fitted on {count(unlabelled, 'item')} without truth: all that follows is believed, not measured."
     per_class = found["labels_per_class"]
     without = [repr(name) for name, count in per_class.items() if count == 0]
     if len(without) > 3:
@@ -56,13 +56,17 @@ def _labels(found: dict[str, Any]) -> str:
 
 
 def _people(found: dict[str, Any]) -> str:
-    accuracy, low, high = found["human"]["accuracy"]
+    human = found["human"]
+    accuracy, low, high = human["accuracy"]
     what = "answers" if len(found["annotators"]) > 1 else "items"
-    if low is None:
-        return f"Under the method's assumptions, people are correct on about {percent(accuracy)} of {what}."
-    if not found["human"]["answers"]:
-        return "No item with known truth has an answer, so people's accuracy is not measured."
-    return f"People are correct on {percent(accuracy)} of {what} ({_credible(found['level'], low, high)})."
+    within = _credible(found["level"], low, high)
+    if human["kind"] == "measured":
+        on = f"measured on {count(human['items'], 'item')} with truth"
+        return f"People are correct on {percent(accuracy)} of {what} ({on}; {within})."
+    if not human["given"]:
+        return "Nobody answered about any item, so people's accuracy is not known."
+    why = "nobody answered about an item with truth" if found["labelled"] else "no truth is known"
+    return f"People are believed to be correct on {percent(accuracy)} of {what} ({why}; {within})."
 
 
 def _credible(level: float, low: float, high: float) -> str:
@@ -167,23 +171,28 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
 
 def people_sentences(people: dict[str, Any]) -> list[str]:
     """How far people differ, and who is the most and the least reliable."""
-    low, high = people["accuracy"]
+    low, high = people["nine_in_ten"]
+    believed = people["kind"] == "believed"
     sentences = [
-        f"The {people['n']:,} people differ: nine in ten are estimated to have an accuracy between {percent(low)} and "
-        f"{percent(high)}."
+        f"The {people['n']:,} people differ: nine in ten are {'believed' if believed else 'estimated'} to have an "
+        f"accuracy between {percent(low)} and {percent(high)}."
     ]
     if "most_reliable" not in people:
-        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} evaluated answers each."]
+        answers = "answers" if believed else "answers on items with truth"
+        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} {answers} each."]
     best, least = people["most_reliable"], people["least_reliable"]
     caveat = "" if best["accuracy_low"] > least["accuracy_high"] else "; their intervals overlap"
     enough = people["with_enough_answers"]
     of = "" if enough == people["n"] else f" of the {enough:,} with enough answers"
-    return [*sentences, f"The most reliable{of} is {_person(best)}, the least {_person(least)}{caveat}."]
+    verb = "is believed to be" if believed else "is"
+    return [*sentences, f"The most reliable{of} {verb} {_person(best)}, the least {_person(least)}{caveat}."]
 
 
 def _person(person: dict[str, Any]) -> str:
     accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
-    return f"{person['annotator']} ({accuracy}, {count(person['judged'], 'evaluated answer')})"
+    judged = f"{count(person['judged'], 'answer')} with truth"
+    n_answers = judged if person["kind"] == "measured" else count(person["answers"], "answer")
+    return f"{person['annotator']} ({accuracy}, {n_answers})"
 
 
 def _several(correlation: float, labelled: int) -> str:

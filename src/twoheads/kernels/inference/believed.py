@@ -7,11 +7,13 @@ by about a half, whatever the number of answers; that goes into every interval.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.grouped_rows import Rows, group_sums, kish_count, ratio
+from twoheads.kernels.inference.grouped_rows import Rows, group_means, kish_count, ratio
 
 #: Standard deviation of what agreement cannot show (shared difficulty, shared habits), on the logit scale.
 SHARED_SD = 0.5
@@ -19,35 +21,58 @@ SHARED_SD = 0.5
 STEADY = 2.0
 
 
-def believed_means(belief: Floats, rows: Rows) -> Floats:
-    """Mean belief that a person's answers are right, steadied by the crowd's mean; (n_groups,).
+class BelievedShares(NamedTuple):
+    """Each group's share as Normal on the logit scale, in steps of one answer.
 
-    ``(sum_i f_i + 2 f) / (n + 2)``.
-
-    belief  (n_answers,) posterior of the class answered
+    logit_mean, sd, step  (n_groups,)
     """
-    total, count = group_sums(belief, rows), group_sums(np.ones(len(belief)), rows)
-    crowd = ratio(total.sum(), count.sum(), 0.5)
-    return np.clip((total + STEADY * crowd) / (count + STEADY), 1e-6, 1.0 - 1e-6)
+
+    logit_mean: Floats
+    sd: Floats
+    step: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The share at the middle of the distribution, (n_groups,)."""
+        return np.asarray(expit(self.logit_mean))
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Equal-tailed intervals, (n_groups,) each; an end less than half an answer from 0 or 1 is 0 or 1."""
+        half, edge = float(ndtri((1.0 + level) / 2.0)) * self.sd, self.step / 2.0
+        low, high = expit(self.logit_mean - half), expit(self.logit_mean + half)
+        return np.where(low < edge, 0.0, low), np.where(high > 1.0 - edge, 1.0, high)
+
+
+def believed_shares(
+    right: Floats, count: Floats, *, refits: Floats | None = None, shared_sd: float = SHARED_SD
+) -> BelievedShares:
+    """``logit p ~ Normal(logit v, 1 / (n v (1 - v)) + var(refits) + shared_sd^2)``, v the mean belief.
+
+    The first term is what n answers can show of a share, the second how far it moves when the team is fitted again to
+    items drawn anew, the third what no number of answers shows. To v and n go as many of the crowd's answers as
+    `STEADY` says: ``v = (sum_i f_i + 2 f) / (n + 2)``.
+
+    right   (n_groups,) sum of the beliefs that an answer is right
+    count   (n_groups,) number of answers
+    refits  (n_refits, n_groups) mean beliefs of teams fitted to items drawn with replacement
+    """
+    crowd = ratio(right.sum(), count.sum(), 0.5)
+    value = np.clip((right + STEADY * crowd) / (count + STEADY), 1e-6, 1.0 - 1e-6)
+    variance = 1.0 / ((count + STEADY) * value * (1.0 - value)) + shared_sd**2
+    if refits is not None:
+        variance = variance + refit_variance(refits)
+    return BelievedShares(logit(value), np.sqrt(variance), 1.0 / np.maximum(count, 1.0))
 
 
 def believed_interval(
     belief: Floats, rows: Rows, level: float, *, refits: Floats | None = None, shared_sd: float = SHARED_SD
 ) -> tuple[Floats, Floats]:
-    """``expit(logit v -+ z sqrt(1 / (n v (1 - v)) + var(refits) + shared_sd^2))``, v the mean belief; (n_groups,) each.
+    """Intervals of `believed_shares` from beliefs by answer, as many as Kish's number; (n_groups,) each.
 
-    The first term is what n answers can show of a share, the second how far it moves when the team is fitted again to
-    items drawn anew, the third what no number of answers shows. An end less than half an answer from 0 or 1 is 0 or 1.
-
-    refits  (n_refits, n_groups) mean beliefs of teams fitted to items drawn with replacement
+    belief  (n_answers,) posterior of the class answered
     """
-    value, answers = believed_means(belief, rows), kish_count(rows)
-    variance = 1.0 / ((answers + STEADY) * value * (1.0 - value)) + shared_sd**2
-    if refits is not None:
-        variance = variance + refit_variance(refits)
-    half = float(ndtri((1.0 + level) / 2.0)) * np.sqrt(variance)
-    low, high, edge = expit(logit(value) - half), expit(logit(value) + half), 0.5 / np.maximum(answers, 1.0)
-    return np.where(low < edge, 0.0, low), np.where(high > 1.0 - edge, 1.0, high)
+    count = kish_count(rows)
+    return believed_shares(group_means(belief, rows) * count, count, refits=refits, shared_sd=shared_sd).interval(level)
 
 
 def refit_variance(refits: Floats) -> Floats:

@@ -47,8 +47,19 @@ def measured_shares(
     belief_elsewhere  (n_unlabelled,)
     labelled          the person and the item (as cluster) of each labelled answer; ``unlabelled`` alike
     """
+    return measured_ratios(*_accuracy_evidence(right, belief, belief_elsewhere), labelled, unlabelled)
+
+
+def newcomer_share(right: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows) -> Shares:
+    """The accuracy of one person more, of whom nothing is known but the crowd; arguments as in `measured_shares`."""
+    shares, count, effect = _effective(*_accuracy_evidence(right, belief, belief_elsewhere), labelled, unlabelled)
+    found = shrunk_shares(np.append(shares * count, 0.0), np.append(count, 0.0), design_effect=effect)
+    return Shares(found.a[-1:], found.b[-1:], found.step[-1:])
+
+
+def _accuracy_evidence(right: Floats, belief: Floats, belief_elsewhere: Floats) -> tuple[Evidence, Evidence]:
     every = Evidence(np.ones(len(right)), np.ones(len(right)), np.ones(len(belief_elsewhere)))
-    return measured_ratios(Evidence(right, belief, belief_elsewhere), every, labelled, unlabelled)
+    return Evidence(right, belief, belief_elsewhere), every
 
 
 def measured_ratios(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> Shares:
@@ -59,13 +70,18 @@ def measured_ratios(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
 
     top, bottom  outcomes 0 or 1, ``top`` at most ``bottom``
     """
-    shares, count = realised_counts(top, bottom, labelled, unlabelled)
-    residual = top.outcome - shares[labelled.group] * bottom.outcome
-    effect = crowd_design_effect(residual, labelled.cluster) if len(residual) else 1.0
+    shares, count, effect = _effective(top, bottom, labelled, unlabelled)
     answers = kish_count(labelled) * group_means(bottom.outcome, labelled)
     answers = answers + kish_count(unlabelled) * group_means(bottom.elsewhere, unlabelled)
     covariate = belief_covariate(top, bottom, labelled, unlabelled)
     return shrunk_shares(shares * count, count, covariate, design_effect=effect, answers=answers)
+
+
+def _effective(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[Floats, Floats, float]:
+    """`realised_counts`, and the design effect of the crowd's mean over people."""
+    shares, count = realised_counts(top, bottom, labelled, unlabelled)
+    residual = top.outcome - shares[labelled.group] * bottom.outcome
+    return shares, count, crowd_design_effect(residual, labelled.cluster) if len(residual) else 1.0
 
 
 def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[Floats, Floats]:

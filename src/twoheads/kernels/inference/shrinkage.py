@@ -66,9 +66,8 @@ def shrunk_shares(
 ) -> Shares:
     """Each group's share given the crowd: the mixture of ``Beta(a + right, b + count - right)`` over the nodes.
 
-    It is given back as the Beta with the mixture's mean v and variance. Where the counts are about the share of so
-    many ``answers`` rather than about what comes next, the variance ``B v (1 - v) / answers`` of the one about the
-    other is added, B the weight of the counts against the crowd's: the crowd's spread is that of such shares already.
+    It is given back as the Beta with the mixture's mean and variance. Where the counts are about the share of so many
+    ``answers`` rather than about what comes next, `answers_to_come` is added.
 
     right, count   (n_groups,) effective counts; 0 for a group without labelled rows
     covariate      (n_groups,) x, 0 on average; without it beta is 0
@@ -79,10 +78,25 @@ def shrunk_shares(
     nodes = crowd_nodes(right, count, x, design_effect, np.zeros(1) if covariate is None else SLOPE)
     mean, variance, weight = mixture(nodes, right, count, x)
     if answers is not None:
-        variance = variance + weight * mean * (1.0 - mean) / np.maximum(answers, 1.0)
+        mean, variance = answers_to_come(mean, variance, weight, np.maximum(answers, 1.0))
     strength = np.maximum(mean * (1.0 - mean) / np.maximum(variance, 1e-15) - 1.0, 0.5)
     step = np.zeros(len(mean)) if answers is None else 1.0 / np.maximum(answers, 1.0)
     return Shares(mean * strength, (1.0 - mean) * strength, step)
+
+
+def answers_to_come(mean: Floats, variance: Floats, weight: Floats, answers: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of the share of answers to come, from those of the share v of M answers.
+
+    Given v it is ``Beta(M v + 1/2, M (1 - v) + 1/2)``: three right of three is not always right. This counts as far as
+    the counts do against the crowd's, by their weight B: the crowd's spread is that of shares of M answers already.
+
+        v' = (M v + B/2) / (M + B),    variance = (M / (M + B))^2 Var(v) + B v' (1 - v') / (M + 1 + B)
+
+    mean, variance, weight, answers  (n_groups,)
+    """
+    moved = (answers * mean + weight / 2.0) / (answers + weight)
+    kept = answers / (answers + weight)
+    return moved, kept**2 * variance + weight * moved * (1.0 - moved) / (answers + 1.0 + weight)
 
 
 def crowd_nodes(right: Floats, count: Floats, covariate: Floats, design_effect: float, slope: Floats) -> Nodes:

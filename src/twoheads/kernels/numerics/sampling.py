@@ -3,6 +3,10 @@
 Every item has a key, ``E / w``, with w its weight and E an exponential variate that comes from a hash of the item. The
 items with the smallest keys are the sample (bottom-k sampling): the sample of two samples together is the sample of all
 items. An item of twice the weight is twice as likely to be in it.
+
+Items that look alike have variates of their own: without them a table of few distinct rows (answers only, rounded
+probabilities) would be represented by a handful of these. Which of the alike items are in the sample depends on the
+chunks; nothing else does.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ def evenly_spaced(n: int, limit: int) -> Codes:
 
 def reservoir_keys(block: Block) -> Floats:
     """The key of each item, (n_items,): the smallest are in the sample, infinite ones never are."""
-    uniform = (_hashes(block) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    uniform = (_distinct(_hashes(block)) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     key = -np.log(uniform)
     if block.weight is None:
         return key
@@ -52,6 +56,21 @@ def _hashes(block: Block) -> Hashes:
     if block.true_label is not None:
         mixed = _mix(mixed ^ block.true_label.astype(np.uint64))
     return mixed
+
+
+def _distinct(hashes: Hashes) -> Hashes:
+    """The same with the second and later copies of a hash replaced by others, which no other chunk has."""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    again = np.concatenate([[False], ordered[1:] == ordered[:-1]])
+    if not again.any():
+        return hashes
+    place = np.arange(len(hashes))
+    copy = place - np.maximum.accumulate(np.where(again, 0, place))
+    chunk = np.bitwise_xor.reduce(_mix(ordered + place.astype(np.uint64)))
+    found = hashes.copy()
+    found[order] = np.where(again, _mix(ordered ^ _mix(chunk + copy.astype(np.uint64))), ordered)
+    return found
 
 
 def _answer_hashes(answers: Answers, n_classes: int) -> Hashes:

@@ -29,13 +29,14 @@ class ConfusionDisplay:
     Parameters
     ----------
     human_given_true : array of shape (n_classes, n_classes)
-        ``human_given_true[i, j]`` is P(answer i | truth j); columns sum to 1.
+        ``human_given_true[i, j]`` is P(answer i | truth j); columns sum to 1, or are NaN for a class that was never
+        seen: its row says so.
     classes : array of shape (n_classes,)
         The names.
     low, high : array of shape (n_classes,), optional
         Interval of each class's accuracy, drawn with many classes.
     accuracy : array of shape (n_classes,), optional
-        Each class's accuracy, if there is no matrix.
+        Each class's accuracy, if there is no matrix; NaN for a class that was never seen.
 
     Attributes
     ----------
@@ -57,23 +58,25 @@ class ConfusionDisplay:
     ) -> None:
         self.human_given_true = None if human_given_true is None else np.asarray(human_given_true, dtype=np.float64)
         self.classes = [label_text(name) for name in np.asarray(classes).tolist()]
-        self.accuracy = np.diag(self.human_given_true) if self.human_given_true is not None else np.asarray(accuracy)
+        matrix = self.human_given_true
+        self.accuracy = np.asarray(accuracy, dtype=np.float64) if matrix is None else np.diag(matrix)
         self.low = None if low is None else np.asarray(low, dtype=np.float64)
         self.high = None if high is None else np.asarray(high, dtype=np.float64)
 
     @classmethod
     def from_estimator(cls, team: ConfusionTeam) -> Self:
-        """The matrix of a fitted team; of several people, that of all together."""
+        """The matrix that a fitted team uses, counts and prior together; of several people, that of all together."""
         return cls(team.confusion_.crowd_given_true_, team.classes_)
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, human_label: ArrayLike) -> Self:
-        """Frequencies of each label for each true class."""
+        """Measured frequencies of each label for each true class; NaN for a class that is never true."""
         truth, answer = np.asarray(y), np.asarray(human_label)
         classes = np.unique(np.concatenate([truth, answer]))
         counts = np.zeros((len(classes), len(classes)))
         np.add.at(counts, (np.searchsorted(classes, answer), np.searchsorted(classes, truth)), 1.0)
-        return cls(counts / np.maximum(counts.sum(axis=0), 1.0), classes)
+        total = counts.sum(axis=0)
+        return cls(np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0), classes)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it in ``ax``, or in a new figure."""
@@ -92,6 +95,9 @@ class ConfusionDisplay:
         names = [shortened(name) for name in self.classes]
         # Squares in place of an image: sharp at any size, on light and dark pages.
         for row in range(n_classes):
+            if np.isnan(shares_of[row]).any():
+                ax.text((n_classes - 1) / 2, row, "never seen", ha="center", va="center", color=INK, fontsize=8)
+                continue
             for column in range(n_classes):
                 share = float(shares_of[row, column])
                 if share >= 0.015:
@@ -117,8 +123,9 @@ class ConfusionDisplay:
 
     def _plot_accuracy(self, ax: Axes | None) -> Axes:
         ax = new_axes(ax, (4.2, 2.6))
-        low = np.zeros_like(self.accuracy) if self.low is None else self.low
+        low = np.zeros_like(self.accuracy) if self.low is None else np.nan_to_num(self.low)
         order = np.lexsort((low, self.accuracy))
+        order = order[np.isfinite(self.accuracy[order])]
         place = np.arange(1, len(order) + 1)
         if self.low is not None and self.high is not None:
             ax.fill_between(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
 
-from twoheads.evaluation.team import CountsLabels, Team, UsesUnlabelled, confusion_of
+from twoheads.combination.insight.annotators import SHOWN_LEVEL
+from twoheads.confusion.base import Confusion
+from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.observations.labels import label_text
+from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
-from twoheads.text import percent
+from twoheads.text import listed, percent
 
 #: With more classes than this, each class's accuracy and the most confused pairs are given in place of the matrix.
 MAX_MATRIX = 30
@@ -21,60 +24,63 @@ _MIN_CONFUSIONS = 2.5  # of a pair, for a sentence about it
 
 
 def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, Any]:
-    """Accuracy on each class, with intervals, and the most confused pairs.
+    """Answers for each true class, with intervals, and the most confused pairs.
 
-    Intervals are those of a Beta posterior with Jeffreys' prior, Beta(1/2, 1/2), from the counts of the fit, which are
-    soft counts for items of unknown truth. ``used`` is the team's own estimate, with the interval of its posterior.
-    ``fitted_on_same`` is whether the team is also evaluated on those items.
+    All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's soft
+    counts where there is no truth. Measured shares have Jeffreys' interval, believed ones have none; a class without an
+    answer has neither. ``used`` is another number: the team's own estimate, counts and prior together, with the
+    interval of its posterior. ``fitted_on_same`` is whether the team is also evaluated on those items.
     """
     confusion = confusion_of(team)
     if confusion is None:
         return unavailable("This method does not estimate how people confuse classes.")
     classes = [label_text(name) for name in team.classes_.tolist()]
-    counts = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
+    counts, kind, effect = _counts(team, confusion)
+    total = counts.sum(axis=0)
+    shares = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
     section: dict[str, Any] = {
         "available": True,
         "n_people": len(team.annotators_),
         "n_answers": float(counts.sum()),
-        "estimated": _estimated(team),
-        "classes": _classes(counts, confusion.crowd_given_true_, confusion.accuracy_interval(), classes),
-        "pairs": _pairs(counts, classes),
-        "human_given_true": confusion.crowd_given_true_.tolist() if len(classes) <= MAX_MATRIX else None,
+        "kind": kind,
+        "classes": _classes(counts, confusion, classes, effect if kind == "measured" else None),
+        "pairs": _pairs(counts, classes, effect if kind == "measured" else None),
+        "human_given_true": plain(shares) if len(classes) <= MAX_MATRIX else None,
     }
     return section | {"words": " ".join(_sentences(section, fitted_on_same=fitted_on_same))}
 
 
-def jeffreys(right: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """95 % interval of shares ``right / total`` under Jeffreys' prior."""
-    right, total = np.maximum(right, 0.0), np.maximum(total, right)
-    low, high = (np.asarray(beta.ppf(level, right + 0.5, total - right + 0.5)) for level in (0.025, 0.975))
-    return np.where(right > 0, low, 0.0), np.where(right < total, high, 1.0)
+def _counts(team: Team, confusion: Confusion) -> tuple[Floats, str, float]:
+    """Answers by true class, (n_classes, n_classes), of all people; of what kind they are, and their design effect."""
+    counted = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
+    if not isinstance(team, MeasuresPeople):
+        return counted, "measured", 1.0
+    known = team.labelled_counts_.sum(axis=0)
+    return (known, "measured", team.people_accuracy_.effect) if known.any() else (counted, "believed", 1.0)
 
 
-def _estimated(team: Team) -> str:
-    """Whether the counts rest on estimated truth: "no", "partly" or "wholly"."""
-    if not isinstance(team, CountsLabels) or not team.n_unlabelled_:
-        return "no"
-    if isinstance(team, UsesUnlabelled) and team.unlabelled_weight == 0:
-        return "no"
-    return "partly" if team.n_labelled_ else "wholly"
+def _interval(right: Floats, total: Floats, effect: float | None) -> tuple[list[float | None], list[float | None]]:
+    """95 % intervals of shares ``right / total`` under Jeffreys' prior; None where nothing was seen, or measured."""
+    if effect is None:
+        return [None] * len(total), [None] * len(total)
+    ends = jeffreys_interval(right / effect, total / effect, SHOWN_LEVEL)
+    low, high = ([value if n > 0 else None for value, n in zip(end.tolist(), total, strict=True)] for end in ends)
+    return low, high
 
 
-def _classes(
-    counts: Floats, used: Floats, used_interval: tuple[Floats, Floats], classes: list[str]
-) -> list[dict[str, Any]]:
+def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: float | None) -> list[dict[str, Any]]:
     total, right = counts.sum(axis=0), np.diag(counts)
-    low, high = jeffreys(right, total)
-    used_low, used_high = used_interval
+    low, high = _interval(right, total, effect)
+    used_low, used_high = confusion.accuracy_interval(SHOWN_LEVEL)
     return [
         {
             "class": name,
             "n_seen": float(total[at]),
             "n_right": float(right[at]),
             "accuracy": float(right[at] / total[at]) if total[at] > 0 else None,
-            "low": float(low[at]),
-            "high": float(high[at]),
-            "used": float(used[at, at]),
+            "low": low[at],
+            "high": high[at],
+            "used": float(confusion.crowd_given_true_[at, at]),
             "used_low": float(used_low[at]),
             "used_high": float(used_high[at]),
         }
@@ -82,7 +88,7 @@ def _classes(
     ]
 
 
-def _pairs(counts: Floats, classes: list[str]) -> list[dict[str, Any]]:
+def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dict[str, Any]]:
     """The pairs most often confused: by count, then by the share of the true class."""
     total = counts.sum(axis=0)
     wrong = counts.copy()
@@ -90,7 +96,7 @@ def _pairs(counts: Floats, classes: list[str]) -> list[dict[str, Any]]:
     share = wrong / np.maximum(total, 1e-300)
     most = np.lexsort((-share.ravel(), -wrong.ravel()))[:_MAX_PAIRS]
     answer, truth = np.unravel_index(most, wrong.shape)
-    low, high = jeffreys(wrong[answer, truth], total[truth])
+    low, high = _interval(wrong[answer, truth], total[truth], effect)
     return [
         {
             "truth": classes[j],
@@ -98,8 +104,8 @@ def _pairs(counts: Floats, classes: list[str]) -> list[dict[str, Any]]:
             "count": float(wrong[i, j]),
             "n_seen": float(total[j]),
             "share": float(share[i, j]),
-            "low": float(low[at]),
-            "high": float(high[at]),
+            "low": low[at],
+            "high": high[at],
         }
         for at, (i, j) in enumerate(zip(answer.tolist(), truth.tolist(), strict=True))
         if wrong[i, j] >= 0.5
@@ -108,22 +114,21 @@ def _pairs(counts: Floats, classes: list[str]) -> list[dict[str, Any]]:
 
 def _sentences(section: dict[str, Any], *, fitted_on_same: bool) -> list[str]:
     if not section["n_answers"]:
-        return ["No answer has a known truth yet: the estimate is the prior alone."]
+        return ["No answer has a known truth yet: what the team uses is the prior alone."]
     evaluated = "the same items it is evaluated on here" if fitted_on_same else "not those it is evaluated on here"
+    believed = section["kind"] == "believed"
     return [
-        *_on_estimates(section["estimated"]),
+        *(["No truth was known: the counts are what the team believes."] if believed else []),
         *_on_classes(section),
         _on_pairs(section),
-        f"All counts are of the items the team was fitted on, {evaluated}.",
+        *_on_unseen(section),
+        f"All counts are of the items {'' if believed else 'with truth '}the team was fitted on, {evaluated}.",
     ]
 
 
-def _on_estimates(estimated: str) -> list[str]:
-    if estimated == "wholly":
-        return ["No truth was known: the counts are the team's own estimates."]
-    if estimated == "partly":
-        return ["Items of unknown truth are counted by the team's own estimate of it."]
-    return []
+def _on_unseen(section: dict[str, Any]) -> list[str]:
+    unseen = [f"“{entry['class']}”" for entry in section["classes"] if entry["accuracy"] is None]
+    return [f"Nobody answered about an item with truth of {listed(unseen, 3)}."] if unseen else []
 
 
 def _on_classes(section: dict[str, Any]) -> list[str]:

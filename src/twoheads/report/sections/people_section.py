@@ -5,34 +5,61 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from twoheads.combination.insight.annotators import LEVEL
+from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.combination.insight.sentences import people_sentences
+from twoheads.evaluation.people import measured_people
 from twoheads.evaluation.team import ProfilesAnnotators, Team
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.observations import Observations
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
+from twoheads.text import count
 
-#: How many people are shown, those with most answers first; ``annotator_stats_`` has them all.
+#: How many people are shown, those with most answers; ``annotator_stats_`` has them all.
 MAX_PEOPLE = 20
 
 
-def people_section(team: Team) -> dict[str, Any]:
-    """Number of answers, accuracy with its 90 % interval, agreement and information of each person."""
-    if not isinstance(team, ProfilesAnnotators):
-        return unavailable("This method has no statistics of each person.")
-    if len(team.annotators_) < 2:
+def people_section(
+    team: Team, observations: Observations, truth: Codes, weight: Floats | None = None, *, fitted_on_same: bool = False
+) -> dict[str, Any]:
+    """Answers, accuracy with its interval, agreement and information of each person, the most accurate first.
+
+    Accuracies are measured by the truth given here. Where there is none they are those of the fit, measured there or
+    believed.
+    """
+    if max(len(observations.annotators), len(team.annotators_)) < 2:
         return unavailable("One person answered, or people without names: there is nobody to compare.")
-    stats = team.annotator_stats_
-    order = np.argsort(-stats["answers"], kind="stable")[:MAX_PEOPLE]
-    words = " ".join(people_sentences(team.facts()["people"]))
-    if not team.n_labelled_:
-        words += " No truth was known: these are estimates from how people agree."
+    found = None
+    if len(observations.annotators) > 1:
+        found = measured_people(team, observations, truth, weight, fitted_on_same=fitted_on_same)
+    if found is not None:
+        source = f"Measured on {count(found.n_items, 'item')} with truth."
+        return _section(found.stats, found.facts, "these items", source)
+    if not isinstance(team, ProfilesAnnotators) or len(team.annotators_) < 2:
+        return unavailable("This method has no statistics of each person without truth.")
+    facts = team.facts()["people"]
+    if facts["kind"] == "measured":
+        source = "No truth is given for these items: accuracies were measured on the items with truth of the fit."
+    else:
+        source = "No truth is known: accuracies are what the team believes, from how people agree."
+    return _section(team.annotator_stats_at(SHOWN_LEVEL), facts, "the fit", source)
+
+
+def _section(stats: dict[str, NDArray[Any]], facts: dict[str, Any], source: str, words: str) -> dict[str, Any]:
+    n_people = len(stats["annotator"])
+    shown = np.argsort(-stats["answers"], kind="stable")[:MAX_PEOPLE]
+    order = shown[np.argsort(-stats["accuracy"][shown], kind="stable")]
     section = {
         "available": True,
-        "n_people": len(team.annotators_),
-        "n_more": max(0, len(team.annotators_) - MAX_PEOPLE),
-        "level": LEVEL,
+        "n_people": n_people,
+        "n_more": max(0, n_people - MAX_PEOPLE),
+        "kind": facts["kind"],
+        "source": source,
+        "basis": words,
+        "level": facts["level"],
         "people": [{fact: values.tolist()[at] for fact, values in stats.items()} for at in order.tolist()],
-        "words": words,
+        "words": " ".join([words, *people_sentences(facts)]),
     }
     return plain(section)  # type: ignore[no-any-return]

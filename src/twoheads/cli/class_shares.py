@@ -1,0 +1,61 @@
+"""The option ``--class-shares``: a team for items whose classes may be mixed otherwise than at fit."""
+
+from __future__ import annotations
+
+import csv
+import json
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from twoheads.cli import console
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.rule import as_class_prior
+from twoheads.combination.team import Team
+from twoheads.errors import InvalidObservations, InvalidParameter
+
+_REMEDY = "Give a CSV file with the columns class and share, or a JSON object of class names and shares."
+
+
+def with_class_shares(team: Combiner, option: str | None) -> Combiner:
+    """The team with the class prior of the option: learn, fit, or a file; the team itself without the option."""
+    if option is None:
+        return team
+    if not isinstance(team, Team):
+        raise InvalidParameter(
+            f"--class-shares needs a team that has a class prior (recommended, P+L, SP, Bayes); this is a "
+            f"{type(team).__name__}. Leave the option out, or fit with --method recommended."
+        )
+    found = copy(team)
+    if option == "learn":
+        found.class_prior = "shift"
+    elif option != "fit":
+        found.class_prior = _read(Path(option))
+        as_class_prior(found.class_prior, team.classes_)
+    elif found.class_prior == "shift":
+        found.class_prior = "model"
+    return found
+
+
+def announce_shares(team: Combiner) -> None:
+    """Print what was found of the class shares, where they were estimated."""
+    if isinstance(team, Team) and hasattr(team, "class_shares_"):
+        console.message(team.class_shares_.sentence())
+
+
+def _read(path: Path) -> dict[str, float]:
+    """The share of each class from a file."""
+    if not path.is_file():
+        raise InvalidParameter(
+            f"--class-shares must be learn, fit or a file; there is no file {str(path)!r}. {_REMEDY}"
+        )
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    try:
+        shares = json.loads(text) if path.suffix.lower() == ".json" else _columns(text)
+        return {str(name): float(share) for name, share in shares.items()}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InvalidObservations(f"{path} (--class-shares) does not hold the share of each class. {_REMEDY}") from None
+
+
+def _columns(text: str) -> dict[str, Any]:
+    return {row["class"]: row["share"] for row in csv.DictReader(text.splitlines())}

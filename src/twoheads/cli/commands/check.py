@@ -1,0 +1,78 @@
+"""``twoheads check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twoheads import tables
+from twoheads.cli import console
+from twoheads.cli.options import Json
+from twoheads.cli.outputs import check_output
+from twoheads.tables.formats.registry import titles
+from twoheads.text import count
+
+
+def check(
+    table: Annotated[Path, typer.Argument(help=f"{titles()}; a folder or a pattern works too.")],
+    fix: Annotated[
+        Path | None, typer.Option("--fix", help="Write a clean copy here, and list every change.", metavar="OUT")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option("--positive", help="The class that high scores mean.", metavar="CLASS")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="The format, if the content does not show it.", metavar="NAME")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.", metavar="NAME")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="The encoding of text that is not UTF-8.", metavar="NAME")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Look at a table: what each column holds, what is wrong with it, and the command to go on with.
+
+    Nothing is changed, and nothing is guessed later: fit takes what was found here as options, or a clean copy.
+
+    Example:  twoheads check readings.xlsx --fix clean.csv
+    """
+    found = tables.check(table, positive=positive, format=format, sheet=sheet, encoding=encoding)
+    if fix is not None:
+        check_output(fix, table)
+    if json:
+        console.as_json(found.as_dict() | ({"written": _write(found, fix)} if fix is not None else {}))
+        return
+    console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
+    for line in found.sentences():
+        console.line(f"  {line}")
+    _print_list("Left out in reading:", list(found.notes))
+    _print_list("To mend by hand:", [*found.missing(), *found.findings.problem_sentences()])
+    if fix is None:
+        _print_list("A clean copy (--fix) changes:", found.findings.change_sentences())
+    else:
+        _print_list(f"Changed in {fix}:", _write(found, fix))
+    commands = found.commands(fix)
+    if commands:
+        console.line()
+        console.line("Go on with:")
+        for command in commands:
+            console.line(command)
+
+
+def _write(found: tables.Check, output: Path) -> list[str]:
+    """Write the clean copy; every change in a sentence."""
+    findings = found.fix(output)
+    renamed = [f"column {name!r} is called {new!r}." for name, new in found.renamed().items()]
+    return [*renamed, *findings.change_sentences()]
+
+
+def _print_list(title: str, sentences: list[str]) -> None:
+    if sentences:
+        console.line()
+        console.line(title)
+        for sentence in sentences:
+            console.line(f"  - {sentence}")

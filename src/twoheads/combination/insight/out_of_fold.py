@@ -1,0 +1,56 @@
+"""Out-of-fold beliefs: what a team believes of items whose truth it was not fitted on."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.observations import Observations
+
+N_FOLDS = 5
+
+
+class Learner(Protocol):
+    """A team that can be cloned, fitted again and asked."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to observations and their truth."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class for each item, (n_items, n_classes)."""
+
+
+def out_of_fold_posterior(
+    team: Learner, observations: Observations, truth: Codes, weight: Floats | None, order: Codes
+) -> Floats | None:
+    """Posteriors of copies of the team that were fitted to labelled items alone, never to the item itself.
+
+    A labelled item has the posterior of the one copy that was fitted without it, any other item the mean of all. None
+    where no copy can be fitted, or nobody answered about an item without truth.
+
+    truth, weight  (n_items,)
+    order          (n_labelled,) the labelled items, in the order in which they go to the folds in turn
+    returns        (n_items, n_classes)
+    """
+    rest, n_folds = np.flatnonzero(truth == MISSING), min(N_FOLDS, len(order))
+    if n_folds < 2 or not observations.answers.per_item()[rest].any():
+        return None
+    posterior = np.zeros((len(truth), observations.n_classes))
+    for at in range(n_folds):
+        judged, fitted = order[at::n_folds], np.delete(order, np.s_[at::n_folds])
+        share = None if weight is None else weight[fitted]
+        try:
+            copy = clone(team).fit(observations.take(fitted), observations.classes[truth[fitted]], share)
+        except InvalidObservations:  # such as a method that needs two classes
+            return None
+        proba = copy.predict_proba(observations.take(np.concatenate([judged, rest])))
+        posterior[judged] = proba[: len(judged)]
+        posterior[rest] += proba[len(judged) :] / n_folds
+    return posterior

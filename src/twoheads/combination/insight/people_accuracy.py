@@ -1,0 +1,143 @@
+"""People's accuracies: measured on items of known truth, or believed where there are none.
+
+Measured accuracies rest on the truth. Answers about other items narrow them by beliefs that have not used the truth of
+the item, and the mean error of these beliefs on the labelled items is taken off again. Believed accuracies rest on the
+team's own posterior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from twoheads.combination.insight.answer_rows import AnswerRows
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.confusion.annotators import accuracy_prior
+from twoheads.kernels.inference.believed import BelievedShares, believed_shares
+from twoheads.kernels.inference.intervals import design_effect, effective_counts, jeffreys_interval
+from twoheads.kernels.inference.people import measured_shares, newcomer_share
+from twoheads.kernels.inference.prediction_powered import powered_means
+from twoheads.kernels.inference.shrinkage import Shares, crowd_design_effect, shrunk_shares
+from twoheads.storage.artifact import register
+
+Kind = Literal["measured", "believed"]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class PeopleAccuracy(BaseEstimator):
+    """Distributions of people's accuracies, of which there are intervals at any level.
+
+    kind      "measured" if any answer is about an item of known truth, else "believed"
+    judged    (n_people,) weight of the answers about items of known truth
+    first     (n_people,) a of Beta(a, b) if measured; the mean of the logit if believed
+    second    (n_people,) b; the standard deviation of the logit
+    step      (n_people,) one over the number of answers
+    overall   (2,) of all answers together: effective numbers of right ones and of all; mean and sd of the logit
+    newcomer  (2,) a and b of the accuracy of somebody of whom nothing is known
+    effect    design effect of the answers about labelled items: those about one item depend on each other
+    """
+
+    kind: Kind
+    judged: Floats
+    first: Floats
+    second: Floats
+    step: Floats
+    overall: Floats
+    newcomer: Floats
+    effect: float = 1.0
+
+    def kinds(self) -> list[Kind]:
+        """The kind of each person's accuracy: without a single judged answer it is believed."""
+        return ["measured" if count > 0 else "believed" for count in self.judged]
+
+    def shares(self) -> Shares | BelievedShares:
+        """The distribution of each person's accuracy."""
+        make = Shares if self.kind == "measured" else BelievedShares
+        return make(self.first, self.second, self.step)
+
+    def spread(self, level: float) -> tuple[float, float]:
+        """Within which accuracies such a share of people are."""
+        low, high = Shares(self.newcomer[:1], self.newcomer[1:], np.zeros(1)).interval(level)
+        return float(low[0]), float(high[0])
+
+    def of_all_answers(self, level: float) -> tuple[float, float, float]:
+        """Share of all answers that are right, with its interval; of one person, that person's."""
+        if len(self.judged) == 1:
+            shares = self.shares()
+            low, high = shares.interval(level)
+            return float(shares.mean[0]), float(low[0]), float(high[0])
+        one, other = self.overall[:1], self.overall[1:]
+        if self.kind == "believed":
+            believed = BelievedShares(one, other, np.zeros(1))
+            value, (low, high) = believed.mean, believed.interval(level)
+        else:
+            value, (low, high) = one / other, jeffreys_interval(one, other, level)
+        return float(value[0]), float(low[0]), float(high[0])
+
+
+def measured_accuracy(answers: AnswerRows) -> PeopleAccuracy:
+    """Accuracies from labelled answers, narrowed by beliefs about the others where there are any.
+
+    The posterior of the answers must not have used the truth of the items it is about.
+    """
+    known, rest = answers.labelled(), answers.unlabelled()
+    right, here, there = known.right(), known.by_person(), rest.by_person()
+    belief, elsewhere = known.belief(known.label), rest.belief(rest.label)
+    evidence = right, belief, here, elsewhere, there
+    shares, newcomer = measured_shares(*evidence), newcomer_share(*evidence)
+    all_here, all_there = known.together(), rest.together()
+    means = powered_means(right, belief, all_here, elsewhere, all_there)
+    overall = np.concatenate(effective_counts(right, all_here, means))
+    effect = float(design_effect(right, all_here)[0])
+    return _measured(known.sums(np.ones(len(right))), shares, newcomer, overall, effect)
+
+
+def counted_accuracy(right: Floats, count: Floats, of_crowd: float, of_answers: float) -> PeopleAccuracy:
+    """Accuracies from sums over labelled items, and the `design_effects` of their answers.
+
+    right, count  (n_people,) right answers, and all, about labelled items
+    """
+    shares = shrunk_shares(np.append(right, 0.0), np.append(count, 0.0), design_effect=of_crowd)
+    newcomer = Shares(shares.a[-1:], shares.b[-1:], shares.step[-1:])
+    shares = Shares(shares.a[:-1], shares.b[:-1], 1.0 / np.maximum(count, 1.0))
+    return _measured(count, shares, newcomer, np.array([right.sum(), count.sum()]) / of_answers, of_answers)
+
+
+def design_effects(answers: AnswerRows, share: Floats) -> tuple[float, float]:
+    """How many times the variance of the crowd's mean, and of the share of all answers, is that of independent answers.
+
+    share  (n_people,) share of right answers of each
+    """
+    outcome = answers.right()
+    if not len(outcome):
+        return 1.0, 1.0
+    residual = outcome - share[answers.person]
+    return crowd_design_effect(residual, answers.cluster), float(design_effect(outcome, answers.together())[0])
+
+
+def believed_accuracy(right: Floats, count: Floats) -> PeopleAccuracy:
+    """Accuracies from the team's posterior alone.
+
+    right  (n_people,) sum of the beliefs that an answer is right
+    count  (n_people,) number of answers
+    """
+    shares = believed_shares(right, count)
+    everybody = believed_shares(right.sum(keepdims=True), count.sum(keepdims=True))
+    return PeopleAccuracy(
+        kind="believed",
+        judged=np.zeros(len(count)),
+        first=shares.logit_mean,
+        second=shares.sd,
+        step=shares.step,
+        overall=np.concatenate([everybody.logit_mean, everybody.sd]),
+        newcomer=np.array(accuracy_prior(right, count)),
+    )
+
+
+def _measured(judged: Floats, shares: Shares, newcomer: Shares, overall: Floats, effect: float) -> PeopleAccuracy:
+    unknown = np.concatenate([newcomer.a, newcomer.b])
+    return PeopleAccuracy("measured", judged, shares.a, shares.b, shares.step, overall, unknown, effect)

@@ -1,0 +1,218 @@
+"""Cleaning the rows of a table, with a list of every change, and of what is left for its owner to mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from hashlib import blake2b
+
+from twoheads.tables.checking.cells import is_blank, number_in, spelling
+from twoheads.tables.checking.guess import Guess
+from twoheads.tables.checking.profile import Profile
+from twoheads.text import count
+
+#: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
+EXACT, ROUNDED = 1e-3, 0.05
+
+Cell = str | float | None
+Row = tuple[str | None, ...]
+
+
+@dataclass
+class Tally:
+    """How often something was changed or found, and where first.
+
+    row     the first row, from 1
+    before  what that row had
+    after   what it has now; blank for something that is left as it is
+    """
+
+    n: int
+    row: int
+    before: str
+    after: str = ""
+
+
+@dataclass
+class Findings:
+    """What was changed, and what is wrong and was left: tallies by column and kind; column "" is the whole row."""
+
+    changes: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    problems: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    n_rows: int = 0
+
+    def note(
+        self, found: dict[tuple[str, str], Tally], column: str, kind: str, row: int, before: str, after: str = ""
+    ) -> None:
+        """Count one more."""
+        tally = found.setdefault((column, kind), Tally(0, row, before, after))
+        tally.n += 1
+
+    def change_sentences(self) -> list[str]:
+        """Each kind of change in a sentence."""
+        return _sentences(self.changes)
+
+    def problem_sentences(self) -> list[str]:
+        """Each kind of problem in a sentence."""
+        return _sentences(self.problems)
+
+
+#: Kinds of changes and problems, as the sentences about them.
+EMPTY, DUPLICATE = "empty rows are dropped", "rows that repeat an earlier one exactly are dropped"
+BLANK, TRIMMED, CASE = "words for 'no value' become blank", "blanks around values are removed", "spellings are matched"
+PERCENT, COMMA = "percentages become shares", "decimal commas become points"
+NORMALISED = "rounded probabilities are divided by their sum"
+UNKNOWN, RARE = "labels that are not a class", "a label that occurs once or twice and is like another"
+NOT_A_NUMBER, OFF_SUM = "texts among numbers", "probabilities that do not sum to 1"
+REPEATED_ID, NO_ID = "ids that occur again with other values", "rows without an id"
+
+
+class Cleaner:
+    """Cleans rows one after the other.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns of the table.
+    guess : Guess
+        Their roles.
+    by_name : dict of Profile
+        Their content.
+    """
+
+    def __init__(self, columns: Sequence[str], guess: Guess, by_name: dict[str, Profile]) -> None:
+        self.findings = Findings()
+        self._place = {name: at for at, name in enumerate(columns)}
+        self._columns, self._guess = tuple(columns), guess
+        self._labels, self._shares = set(guess.label_columns), set(guess.share_columns)
+        self._numbers = self._shares | set(guess.scores.values()) | set(guess.confidence.values())
+        self._factor = {name: by_name[name].factor for name in self._numbers}
+        self._factor |= {name: 1.0 for name in guess.scores.values() if by_name[name].factor == 1.0}
+        self._rare = _rare_labels(guess, by_name)
+        self._rows_seen: set[bytes] = set()
+        self._ids_seen: set[str] = set()
+
+    def clean(self, rows: Iterable[Row]) -> Iterator[list[Cell]]:
+        """The rows that remain, with clean cells in the order of the columns."""
+        for row in rows:
+            self.findings.n_rows += 1
+            if all(is_blank(cell) for cell in row):
+                self._changed("", EMPTY, "")
+                continue
+            digest = blake2b("\x1f".join("\x00" if cell is None else cell for cell in row).encode(), digest_size=16)
+            if digest.digest() in self._rows_seen:
+                self._changed("", DUPLICATE, "")
+                continue
+            self._rows_seen.add(digest.digest())
+            yield self._row(row)
+
+    def _row(self, row: Row) -> list[Cell]:
+        cells: list[Cell] = [self._cell(name, cell) for name, cell in zip(self._columns, row, strict=True)]
+        self._check_id(cells)
+        for columns in self._guess.models.values():
+            self._normalise(cells, [self._place[name] for name in columns.values()])
+        return cells
+
+    def _cell(self, name: str, cell: str | None) -> Cell:
+        if cell is None or not cell.strip():
+            return None
+        has_role = name in self._labels or name in self._numbers or name == self._guess.annotator
+        if has_role and is_blank(cell) and spelling(cell) not in self._guess.classes:
+            self._changed(name, BLANK, cell)
+            return None
+        if name in self._numbers:
+            return self._number(name, cell)
+        bare = cell.strip() if has_role or name == self._guess.item else cell
+        if bare != cell:
+            self._changed(name, TRIMMED, cell, bare)
+        return self._label(name, bare) if name in self._labels else bare
+
+    def _label(self, name: str, text: str) -> str:
+        known = self._guess.classes.get(spelling(text))
+        if known is None:
+            self._wrong(name, UNKNOWN, text)
+            return text
+        if spelling(text) in self._rare:
+            self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
+        if known != text:
+            self._changed(name, CASE, text, known)
+        return known
+
+    def _number(self, name: str, text: str) -> Cell:
+        number = number_in(text)
+        if number is None:
+            self._wrong(name, NOT_A_NUMBER, text)
+            return text
+        if "," in text:
+            self._changed(name, COMMA, text, f"{number.value:g}")
+        if number.percent or (name in self._shares and self._factor[name] != 1.0):
+            self._changed(name, PERCENT, text, f"{number.value / 100:g}")
+            return number.value / 100.0
+        return number.value
+
+    def _normalise(self, cells: list[Cell], places: list[int]) -> None:
+        values = [cells[at] for at in places]
+        shares = [value for value in values if isinstance(value, float)]
+        if len(shares) < len(values) or len(values) < 2 or len(values) < len(self._guess.classes):
+            return
+        total = sum(shares)
+        if abs(total - 1.0) <= EXACT:
+            return
+        if abs(total - 1.0) > ROUNDED:
+            self._wrong(self._columns[places[0]], OFF_SUM, f"a sum of {total:.4g}")
+            return
+        self._changed(self._columns[places[0]], NORMALISED, f"a sum of {total:.4g}", "1")
+        for at, share in zip(places, shares, strict=True):
+            cells[at] = share / total
+
+    def _check_id(self, cells: list[Cell]) -> None:
+        if self._guess.item is None or self._guess.annotator is not None:
+            return
+        item = cells[self._place[self._guess.item]]
+        if item is None:
+            self._wrong(self._guess.item, NO_ID, "nothing")
+        elif item in self._ids_seen:
+            self._wrong(self._guess.item, REPEATED_ID, str(item))
+        else:
+            self._ids_seen.add(str(item))
+
+    def _changed(self, column: str, kind: str, before: str, after: str = "") -> None:
+        self.findings.note(self.findings.changes, column, kind, self.findings.n_rows, before, after)
+
+    def _wrong(self, column: str, kind: str, before: str) -> None:
+        self.findings.note(self.findings.problems, column, kind, self.findings.n_rows, before)
+
+
+def _rare_labels(guess: Guess, by_name: dict[str, Profile]) -> dict[str, str]:
+    """Labels that occur once or twice and are spelt nearly like a frequent one: probably a slip, but who knows."""
+    times: dict[str, int] = {}
+    for name in guess.label_columns:
+        for label, n in by_name[name].labels().items():
+            times[label] = times.get(label, 0) + n
+    frequent = [label for label, n in times.items() if n > 4]
+    found = {}
+    for label, n in times.items():
+        near = get_close_matches(label, frequent, n=1, cutoff=0.8) if n <= 2 and len(label) > 3 else []
+        if near:
+            found[label] = guess.classes.get(near[0], near[0])
+    return found
+
+
+def _sentences(found: dict[tuple[str, str], Tally]) -> list[str]:
+    """Whole rows first, then column by column."""
+    order = list(dict.fromkeys(["", *sorted(column for column, _ in found)]))
+    by_column = sorted(found.items(), key=lambda each: order.index(each[0][0]))
+    return [_sentence(column, kind, tally) for (column, kind), tally in by_column]
+
+
+def _sentence(column: str, kind: str, tally: Tally) -> str:
+    where = f"column {column!r}: " if column else ""
+    if not tally.before and not tally.after:
+        return f"{where}{kind} ({count(tally.n, 'row')}, the first is row {tally.row:,})."
+    shown = f"{_cut(tally.before)!r} becomes {_cut(tally.after)!r}" if tally.after else _cut(tally.before)
+    return f"{where}{kind} ({count(tally.n, 'cell')}; in row {tally.row:,}: {shown})."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,116 @@
+"""The command that fits a table: options that name its columns, and names of columns that need none."""
+
+from __future__ import annotations
+
+import os
+
+from twoheads.observations.columns import ANNOTATOR, ANSWER, HUMAN, ITEM, TRUTH, matching
+from twoheads.tables.checking.guess import Guess
+from twoheads.tables.formats.opening import Reading
+
+
+def table_arguments(roles: Guess, path: str) -> list[str]:
+    """How the table is given to `fit`."""
+    return ["--answers", path] if roles.annotator else [path]
+
+
+def positive_option(roles: Guess) -> list[str]:
+    """The option that names the class which high scores mean."""
+    return ["--positive", roles.positive] if roles.scores and roles.positive else []
+
+
+def clean_name(path: str) -> str:
+    """The name of the clean copy of a table."""
+    stem = os.path.basename(path.rstrip("/")).split(".")[0].replace("*", "") or "table"
+    return f"{stem}-clean.csv"
+
+
+def fit_options(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
+    """The options of `fit` that name the columns; None if options cannot name them."""
+    found: list[str] = []
+    if roles.item and roles.item not in ITEM:
+        found += ["--item", roles.item]
+    people = _people_option(roles, columns)
+    models = _model_option(roles, columns)
+    names = new_names(roles, columns)
+    conventional = {*roles.scores.values(), *roles.labellers.values(), *roles.confidence.values()}
+    if people is None or models is None or any(names[name] != name for name in conventional):
+        return None
+    found += people + models
+    if roles.annotator and roles.annotator not in ANNOTATOR:
+        found += ["--annotator", roles.annotator]
+    if roles.truth and roles.truth not in TRUTH:
+        found += ["--truth", roles.truth]
+    return found + positive_option(roles)
+
+
+def _people_option(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
+    answers = list(roles.people.values())
+    if roles.annotator:
+        return [] if answers[0] in ANSWER else ["--human", answers[0]]
+    if set(answers) == {"human"} or set(answers) == set(matching(columns, HUMAN).values()):
+        return []
+    if len(answers) == 1:
+        return ["--human", answers[0]]
+    pattern = _pattern(answers)
+    return ["--human", pattern] if pattern and set(matching(columns, pattern).values()) == set(answers) else None
+
+
+def _model_option(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
+    by_convention = {
+        column
+        for name, found in roles.models.items()
+        for label, column in found.items()
+        if column in (f"p_{label}", f"{name}.p_{label}")
+    }
+    if by_convention == set(roles.share_columns):
+        return []
+    if len(roles.models) > 1:
+        return None
+    found = next(iter(roles.models.values()))
+    pattern = _pattern(list(found.values()))
+    if pattern is None or matching(columns, pattern) != found:
+        return None
+    return ["--model-columns", pattern]
+
+
+def _pattern(names: list[str]) -> str | None:
+    """What names have in common, with * for the rest; None if they begin and end differently."""
+    before = _common(names)
+    after = _common([name[len(before) :][::-1] for name in names])[::-1]
+    shortest = min(len(name) for name in names)
+    return f"{before}*{after}" if before + after and len(before) + len(after) < shortest else None
+
+
+def _common(names: list[str]) -> str:
+    """The characters that all names begin with."""
+    first, last = min(names), max(names)
+    alike = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return first[:alike]
+
+
+def new_names(roles: Guess, columns: tuple[str, ...]) -> dict[str, str]:
+    """The name of each column in a clean copy."""
+    names = {name: name for name in columns}
+    if roles.item:
+        names[roles.item] = "item"
+    if roles.annotator:
+        names |= {roles.annotator: "annotator", **dict.fromkeys(roles.people.values(), "answer")}
+    else:
+        names |= {column: "human" if column == "human" else f"human_{name}" for name, column in roles.people.items()}
+    if roles.truth:
+        names[roles.truth] = "truth"
+    for model, found in roles.models.items():
+        before = "" if model == "model" else f"{model}."
+        names |= {column: f"{before}p_{label}" for label, column in found.items()}
+    names |= {column: "score" if name == "model" else f"{name}.score" for name, column in roles.scores.items()}
+    names |= {column: f"{name}.label" for name, column in roles.labellers.items()}
+    only = len(roles.people) == 1
+    names |= {column: "confidence" if only else f"confidence_{name}" for name, column in roles.confidence.items()}
+    return names
+
+
+def reading_options(how: Reading) -> list[str]:
+    """The options that say how a file is read."""
+    given = {"--format": how.format, "--sheet": how.sheet, "--encoding": how.encoding}
+    return [text for option, value in given.items() if value is not None for text in (option, value)]

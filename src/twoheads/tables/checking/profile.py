@@ -1,0 +1,138 @@
+"""What each column of a table holds, in one pass over its first rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from twoheads.observations.labels import label_text
+from twoheads.tables.checking.cells import is_blank, number_in, spelling, words_of
+from twoheads.tables.formats.data_file import Wanted
+from twoheads.tables.formats.source import Source
+
+#: So many rows are looked at.
+MOST_ROWS = 200_000
+#: A column with more distinct texts than this does not hold labels.
+MOST_LABELS = 200
+#: Rows read at a time.
+BATCH = 8192
+
+
+@dataclass
+class Profile:
+    """The content of one column.
+
+    n_rows, n_blank  rows, and those without a value
+    spellings        how often each text occurs, without the blanks around it; at most `MOST_LABELS` are kept
+    n_padded         texts with blanks around them
+    n_numbers        cells that are numbers, from ``low`` to ``high``
+    n_whole          numbers that are whole
+    n_percent        numbers in per cent
+    n_distinct       distinct texts
+    """
+
+    name: str
+    n_rows: int = 0
+    n_blank: int = 0
+    n_padded: int = 0
+    n_numbers: int = 0
+    n_whole: int = 0
+    n_percent: int = 0
+    low: float = float("inf")
+    high: float = float("-inf")
+    spellings: Counter[str] = field(default_factory=Counter)
+    _seen: set[int] = field(default_factory=set, repr=False)
+
+    def add(self, text: str | None) -> None:
+        """Count one cell."""
+        self.n_rows += 1
+        if text is None or is_blank(text):
+            self.n_blank += 1
+            return
+        bare = text.strip()
+        self.n_padded += bare != text
+        self._seen.add(hash(bare))
+        if bare in self.spellings or len(self.spellings) <= MOST_LABELS:
+            self.spellings[bare] += 1
+        self._add_number(bare)
+
+    def _add_number(self, text: str) -> None:
+        number = number_in(text)
+        if number is None:
+            return
+        self.n_numbers += 1
+        self.n_percent += number.percent
+        self.n_whole += number.value.is_integer()
+        self.low, self.high = min(self.low, number.value), max(self.high, number.value)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its name."""
+        return words_of(self.name)
+
+    @property
+    def n_known(self) -> int:
+        """Cells with a value."""
+        return self.n_rows - self.n_blank
+
+    @property
+    def n_distinct(self) -> int:
+        """Distinct texts."""
+        return len(self._seen)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether nearly every row has a value of its own."""
+        return self.n_known > 0 and self.n_blank <= 0.02 * self.n_rows and self.n_distinct >= 0.95 * self.n_known
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether nearly all values are numbers."""
+        return self.n_known > 0 and self.n_numbers >= 0.9 * self.n_known
+
+    @property
+    def is_fractional(self) -> bool:
+        """Whether the values are numbers, and not all whole."""
+        return self.is_numeric and self.n_whole < self.n_numbers
+
+    @property
+    def is_labels(self) -> bool:
+        """Whether the values could be classes: few of them, each many times."""
+        few = min(MOST_LABELS, max(5, self.n_known // 2))
+        return self.n_known > 0 and len(self.labels()) <= few and not self.is_fractional
+
+    def labels(self) -> Counter[str]:
+        """How often each label occurs, whatever its spelling."""
+        found: Counter[str] = Counter()
+        for text, times in self.spellings.items():
+            found[spelling(text)] += times
+        return found
+
+    @property
+    def factor(self) -> float:
+        """By which its numbers are multiplied to be shares: 0.01 if they are in per cent."""
+        return 0.01 if self.n_percent > 0.5 * self.n_numbers else 1.0
+
+
+def rows_as_text(source: Source) -> Iterator[list[tuple[str | None, ...]]]:
+    """The rows of a table as texts, a batch at a time."""
+    wanted = Wanted(labels=source.columns, nothing=())
+    for batch in source.batches(wanted, BATCH):
+        columns = [
+            [None if value is None else label_text(value) for value in batch.column(name).to_pylist()]
+            for name in source.columns
+        ]
+        yield list(zip(*columns, strict=True))
+
+
+def profiles(source: Source) -> list[Profile]:
+    """The content of each column, from the first rows."""
+    found = [Profile(name) for name in source.columns]
+    for rows in rows_as_text(source):
+        for row in rows:
+            for profile, text in zip(found, row, strict=True):
+                profile.add(text)
+        if found and found[0].n_rows >= MOST_ROWS:
+            break
+    return found

@@ -1,0 +1,178 @@
+"""``twoheads check``: what a table holds, what is wrong with it, a clean copy, and the command that fits it."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import twoheads as th
+from twoheads import tables
+from twoheads.cli.running import run
+from twoheads.tables.checking.cells import Number, is_blank, number_in, spelling
+
+CLASSES = ("cat", "dog", "emu")
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def people_and_probabilities(n=40, seed=0):
+    """A table by the conventions, with two readers of different names."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    proba = np.round(0.1 + 0.7 * np.eye(3)[truth], 3)
+    answers = np.where(rng.random((2, n)) < 0.8, truth, rng.integers(0, 3, (2, n)))
+    names = np.array(CLASSES)
+    columns = {f"p_{name}": proba[:, at] for at, name in enumerate(CLASSES)}
+    return pd.DataFrame(
+        {"item": [f"i{at}" for at in range(n)], "human_ann": names[answers[0]], "human_bob": names[answers[1]]}
+        | columns
+        | {"truth": names[truth]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0,5", Number(0.5, False)),
+        ("50 %", Number(50.0, True)),
+        ("1e-3", Number(0.001, False)),
+        ("1,2,3", None),
+        ("", None),
+    ],
+)
+def test_numbers_in_cells(text, expected):
+    assert number_in(text) == expected
+
+
+def test_blanks_and_spellings():
+    assert all(map(is_blank, (None, "", " ", "n/a", "NA", "-", "?", "#N/A")))
+    assert not is_blank("no")
+    assert spelling(" Very  Good ") == spelling("very good")
+
+
+def test_a_table_by_the_conventions_needs_no_option(tmp_path):
+    people_and_probabilities().to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert found.roles.people == {"ann": "human_ann", "bob": "human_bob"}
+    assert found.roles.models == {"model": {name: f"p_{name}" for name in CLASSES}}
+    assert found.findings.changes == found.findings.problems == {}
+    assert found.commands() == [f"twoheads fit {tmp_path / 't.csv'} -o team.json"]
+
+
+def test_other_names_become_options(tmp_path):
+    names = {"item": "Image ID", "human_ann": "Reader A", "human_bob": "Reader B", "truth": "Ground truth"}
+    names |= {f"p_{name}": f"prob_{name}" for name in CLASSES}
+    people_and_probabilities().rename(columns=names).to_csv(tmp_path / "t.csv", index=False)
+    (command,) = tables.check(tmp_path / "t.csv").commands()
+    arguments = shlex.split(command)[1:]
+    assert arguments[2:-2] == [
+        *("--item", "Image ID", "--human", "Reader *", "--model-columns", "prob_*", "--truth", "Ground truth")
+    ]
+    assert run([*arguments[:-1], str(tmp_path / "team.json")]) == 0
+    assert th.load(tmp_path / "team.json").annotators_ == ("A", "B")
+
+
+def test_readers_are_never_proposed_as_a_model(tmp_path):
+    frame = people_and_probabilities().rename(columns={"human_ann": "reader_cat", "human_bob": "reader_dog"})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert set(found.roles.people.values()) == {"reader_cat", "reader_dog"}
+    assert set(found.roles.models) == {"model"}
+
+
+def test_a_clean_copy_lists_every_change_and_loses_nothing(tmp_path, capsys):
+    frame = people_and_probabilities().astype(object)
+    frame.loc[3, "human_ann"] = " Dog "
+    frame.loc[4, "human_bob"] = "n/a"
+    frame.loc[5, ["p_cat", "p_dog", "p_emu"]] = [0.5, 0.3, 0.19]
+    frame["remarks"] = "n/a"
+    frame = pd.concat([frame, frame.iloc[[0]]])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    before = (tmp_path / "t.csv").read_bytes()
+    assert run(["check", str(tmp_path / "t.csv"), "--fix", str(tmp_path / "clean.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (tmp_path / "t.csv").read_bytes() == before
+    assert found["to_mend"] == []
+    text = " ".join(found["written"])
+    for what in ("repeat an earlier one exactly", "' Dog ' becomes 'Dog'", "'Dog' becomes 'dog'", "n/a", "0.99"):
+        assert what in text
+    clean = pd.read_csv(tmp_path / "clean.csv", keep_default_na=False)
+    assert len(clean) == 40
+    assert clean.loc[3, "human_ann"] == "dog"
+    assert clean.loc[4, "human_bob"] == ""
+    assert clean.loc[5, ["p_cat", "p_dog", "p_emu"]].sum() == pytest.approx(1.0)
+    assert set(clean["remarks"]) == {"n/a"}  # not a column that is used: it stays as it is
+    assert tables.check(tmp_path / "clean.csv").findings.changes == {}
+
+
+def test_what_only_the_owner_can_mend_is_left_and_said(tmp_path, capsys):
+    frame = people_and_probabilities().astype(object)
+    frame.loc[3, "human_ann"] = "dgo"
+    frame.loc[7, ["p_cat", "p_dog", "p_emu"]] = [0.5, 0.3, 0.5]
+    frame.loc[9, "item"] = frame.loc[8, "item"]
+    frame.loc[11, "p_cat"] = "high"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert run(["check", str(tmp_path / "t.csv"), "--fix", str(tmp_path / "clean.csv")]) == 0
+    said = capsys.readouterr().out
+    for what in ("not a class (1 cell; in row 4: dgo)", "a sum of 1.3", "occur again", "texts among numbers"):
+        assert what in said
+    clean = pd.read_csv(tmp_path / "clean.csv")
+    assert clean.loc[3, "human_ann"] == "dgo"
+    assert clean.loc[11, "p_cat"] == "high"
+
+
+def test_percentages_become_shares(tmp_path):
+    frame = people_and_probabilities()
+    for name in CLASSES:
+        frame[f"p_{name}"] = [f"{100 * share:.1f} %" for share in frame[f"p_{name}"]]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    tables.check(tmp_path / "t.csv").fix(tmp_path / "clean.csv")
+    clean = pd.read_csv(tmp_path / "clean.csv")
+    expected = people_and_probabilities()[[f"p_{name}" for name in CLASSES]].to_numpy()
+    assert clean[[f"p_{name}" for name in CLASSES]].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_table_of_answers_is_recognised(tmp_path):
+    rows = [(item, who, "yes" if item % 2 else "no") for item in range(6) for who in ("ann", "bob")]
+    text = "task,rater,label,gold\n" + "".join(f"{item},{who},{label},{label}\n" for item, who, label in rows)
+    (command,) = tables.check(write(tmp_path / "t.csv", text)).commands()
+    assert shlex.split(command)[2:-2] == [
+        *("--answers", str(tmp_path / "t.csv"), "--annotator", "rater", "--truth", "gold")
+    ]
+
+
+def test_without_people_there_is_no_command(tmp_path, capsys):
+    frame = people_and_probabilities().drop(columns=["human_ann", "human_bob", "truth"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert run(["check", str(tmp_path / "t.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "No column of people's answers was found" in said
+    assert "twoheads fit" not in said
+
+
+def test_the_output_must_not_be_the_input(tmp_path, capsys):
+    people_and_probabilities().to_csv(tmp_path / "t.csv", index=False)
+    before = (tmp_path / "t.csv").read_bytes()
+    assert run(["check", str(tmp_path / "t.csv"), "--fix", str(tmp_path / "t.csv")]) == 2
+    assert "also an input" in capsys.readouterr().err
+    assert (tmp_path / "t.csv").read_bytes() == before
+
+
+def test_how_a_file_is_read_is_part_of_the_command(tmp_path):
+    book = Path(__file__).parents[1] / "formats" / "reads.xlsx"
+    found = tables.check(book, sheet="Reads")
+    assert (found.roles.truth, found.n_rows) == ("truth", 3)
+    assert found.notes == (f"1 empty row of {book} is skipped, and not counted.",)
+    assert "--sheet Reads" in found.commands()[0]
+    found.fix(tmp_path / "clean.csv")
+    assert len(tables.scan(tmp_path / "clean.csv")) == 3
+    with pytest.raises(
+        th.InvalidObservations, match=r"is an export of Label Studio.* Go on with: twoheads fit .*json -o team"
+    ):
+        tables.check(book.with_name("label_studio.json"))
