@@ -1,4 +1,4 @@
-"""``python -m benchmarks.honesty [--data DIR] [--repeats N] [--only TEXT]``: how often what is stated holds.
+"""``python -m benchmarks.honesty [--data DIR] [--repeats N] [--only TEXT|team]``: how often what is stated holds.
 
 One line per claim and world or set: the level stated, how often it held with 30, 60, 100, 300 and all truths (and
 with none, where the claim is about beliefs), and the mean width over that of the labelled items alone (Jeffreys).
@@ -27,6 +27,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
+from benchmarks.honesty_claims import of_teams
+from benchmarks.honesty_headline import of_headline
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
@@ -38,6 +40,8 @@ from twoheads.kernels.inference.prediction_powered import powered_means
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")
+#: Columns of the table; 10 labels are for claims about teams.
+COLUMNS = (0, 10, *SIZES)
 LEVEL = 0.9
 FOLDS = 5
 #: The claim about what users see; the others are about the kernels behind it.
@@ -218,6 +222,8 @@ def of_data(data, accuracy, repeats, fresh, table):
 
 
 def level_of(claim):
+    if "said " in claim:
+        return float(claim.split("said ")[-1])
     return 0.05 if "p <" in claim else 0.95 if "95 %" in claim else LEVEL
 
 
@@ -229,12 +235,12 @@ def half_of(where, sets):
 
 def printed(table, sets):
     """The table, and per claim and half the mean over sets and sizes."""
-    head = [f"{size!s:>6}" for size in (0, *SIZES)]
+    head = [f"{size!s:>6}" for size in COLUMNS]
     print(f"{'claim':34}{'where':26}{'half':11}{'level':>6} " + "".join(head) + f"{'mean':>7}{'width':>7}")
     halves = defaultdict(list)
     for (claim, where), by_size in sorted(table.items()):
         means = {size: np.mean(outcomes, axis=0) for size, outcomes in by_size.items()}
-        cells = "".join(f"{means[size][0]:6.2f}" if size in means else "     ." for size in (0, *SIZES))
+        cells = "".join(f"{means[size][0]:6.2f}" if size in means else "     ." for size in COLUMNS)
         held, width = np.mean(list(means.values()), axis=0)
         half = half_of(where, sets)
         halves[claim, half].append((held, width))
@@ -249,7 +255,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="worlds and sets whose name holds this, and no other claims")
+    parser.add_argument("--only", default="", help="worlds and sets by name, or team: nothing else")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     table = defaultdict(lambda: defaultdict(list))
@@ -263,6 +269,9 @@ def main():
     if not given.only:
         of_calibration(given.repeats, table)
         of_independence(given.repeats, table)
+        of_headline(given.repeats, table)
+    if given.only in ("", "team"):
+        of_teams(given.repeats, table, sets)
     printed(table, sets)
 
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -57,8 +58,24 @@ class Problem:
         return f"{self.argument} {self.rule}; {rows.where(self.row)} {self.found} ({extent}). {self.remedy}"
 
 
+#: Characters of a value that a message shows.
+MOST_SHOWN = 80
+_VALUES = [re.compile(rf"(?<!\w){mark}([^{mark}\\]*(?:\\.[^{mark}\\]*)*){mark}(?!\w)", re.DOTALL) for mark in "'\""]
+
+
 class TwoheadsError(Exception):
-    """Anything this package raises on purpose."""
+    """Anything this package raises on purpose; its message shows no more than the beginning of a long value."""
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        for values in _VALUES if len(message) > MOST_SHOWN else ():
+            message = values.sub(_cut, message)
+        return message
+
+
+def _cut(value: re.Match[str]) -> str:
+    mark = value[0][0]
+    return value[0] if len(value[1]) <= MOST_SHOWN else f"{mark}{value[1][:MOST_SHOWN]}...{mark}"
 
 
 class InvalidObservations(TwoheadsError, ValueError):
@@ -108,6 +125,11 @@ class MissingExtra(TwoheadsError, ImportError):
 
     def __init__(self, package: str, extra: str, what_for: str) -> None:
         super().__init__(f"{what_for} needs {package}; install it with: pip install 'twoheads[{extra}]'")
+
+    @classmethod
+    def instead_of(cls, error: ImportError, package: str, extra: str, what_for: str) -> ImportError:
+        """The error for a package that is not there; one that is there and cannot be loaded keeps its own error."""
+        return cls(package, extra, what_for) if isinstance(error, ModuleNotFoundError) else error
 
 
 class ClusterTrouble(TwoheadsError, RuntimeError):

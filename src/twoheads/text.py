@@ -34,7 +34,12 @@ def p_value(value: float) -> str:
     return "p = " + next((text for text in texts if float(text) != SIGNIFICANCE), str(SIGNIFICANCE))
 
 
+def cut(text: str, most: int = 80) -> str:
+    """A text, or the beginning of a long one."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def listed(names: Sequence[object], most: int = 12) -> str:
     """Names with commas between them, the first few of many: "a, b, ... (12 in all)"."""
-    shown = ", ".join(map(str, names[:most]))
+    shown = ", ".join(cut(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

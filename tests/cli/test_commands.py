@@ -19,7 +19,7 @@ from twoheads.cli.running import run
 
 
 def write_table(
-    path, n=120, classes=("cat", "dog", "emu"), *, truth="all", seed=0, delimiter=",", bom=False, item=True
+    path, n=120, classes=("cat", "dog", "emu"), *, truth="all", seed=0, delimiter=",", bom=False, item=True, first=0
 ):
     """A simulated team as a CSV file; returns its columns."""
     rng = np.random.default_rng(seed)
@@ -35,7 +35,7 @@ def write_table(
         names = (["item"] if item else []) + ["human", *(f"p_{name}" for name in classes)]
         writer.writerow(names + ([] if truth == "none" else ["truth"]))
         for i in range(n):
-            row = ([f"i{i}"] if item else []) + [classes[human[i]], *(f"{p:.9f}" for p in proba[i])]
+            row = ([f"i{first + i}"] if item else []) + [classes[human[i]], *(f"{p:.9f}" for p in proba[i])]
             if truth != "none":
                 row.append(classes[true[i]] if i < known else "")
             writer.writerow(row)
@@ -46,7 +46,7 @@ def write_table(
 def made(tmp_path, capsys):
     """A folder with a labelled table, a held-out one and a fitted team."""
     write_table(tmp_path / "labelled.csv")
-    write_table(tmp_path / "held-out.csv", n=300, seed=1)
+    write_table(tmp_path / "held-out.csv", n=300, seed=1, first=1000)
     assert run(["fit", str(tmp_path / "labelled.csv"), "-o", str(tmp_path / "team.json")]) == 0
     capsys.readouterr()
     return tmp_path
@@ -155,12 +155,12 @@ def test_labels_are_right_where_class_names_are_texts_of_numbers(tmp_path, capsy
 def test_evaluate_says_first_whether_the_team_beats_its_better_half(made, capsys):
     assert run(["evaluate", str(made / "team.json"), str(made / "held-out.csv")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"On 300 items the combination errs on [\d.]+ % \[[\d.]+, [\d.]+\].*", lines[0])
+    assert re.fullmatch(r"On 300 items \(held out\) the combination errs on [\d.]+ % \[[\d.]+, [\d.]+\].*", lines[0])
     assert [line.split("  ")[0] for line in lines[3:]] == ["human", "model", "model, calibrated", "combination"]
 
 
 def test_evaluate_measures_the_error(made, capsys):
-    human, _, true = write_table(made / "again.csv", n=300, seed=1)
+    human, _, true = write_table(made / "again.csv", n=300, seed=1, first=1000)
     run(["evaluate", str(made / "team.json"), str(made / "again.csv"), "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["human"]["error"]["value"] == pytest.approx(np.mean(human != true))

@@ -55,7 +55,8 @@ def parameters(thing):
         if hasattr(value, "get_params"):
             found |= {f"{name}.{inner}": number for inner, number in parameters(value).items()}
             if type(value).__name__ == "HoldoutRecord":
-                found |= {f"{name}.{field}": np.array(number) for field, number in vars(value).items()}
+                numbers = vars(value) | {"rivals": [(each.errors, each.won) for each in value.rivals.members]}
+                found |= {f"{name}.{field}": np.array(number) for field, number in numbers.items()}
         elif np.asarray(value).dtype.kind in "fiu":
             found[name] = np.asarray(value, dtype=np.float64)
     return found

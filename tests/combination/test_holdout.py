@@ -8,6 +8,7 @@ from scipy.stats import beta
 
 from twoheads.combination import HoldoutRecord
 from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.combination.rivals import RivalList
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.kernels.blocks import Block
@@ -21,6 +22,7 @@ HUMAN = np.array([0, 1, 1, MISSING, 0])
 COMBINED = np.array([[0.9, 0.8, 0.6, 0.3, 0.7], [0.1, 0.2, 0.4, 0.7, 0.3]])
 PLAIN = np.array([[0.95, 0.7, 0.5, 0.4, 0.8], [0.05, 0.3, 0.5, 0.6, 0.2]])
 MODEL = np.log([[0.4, 0.7, 0.2, 0.1, 0.9], [0.6, 0.3, 0.8, 0.9, 0.1]])
+RIVALS = RivalList(("human",), ("model",))
 
 
 def record(weight=None, cuts=((0, 5),)):
@@ -31,7 +33,7 @@ def record(weight=None, cuts=((0, 5),)):
 
     known = [block(*cut) for cut in cuts]
     of = {id(part): (combined, plain, part.answers.column) for part, combined, plain in known}
-    return holdout_counts([part for part, *_ in known], lambda part: of[id(part)])
+    return holdout_counts([part for part, *_ in known], lambda part: of[id(part)], RIVALS)
 
 
 def test_counts_by_hand():
@@ -48,27 +50,42 @@ def test_counts_by_hand():
     assert found.log_loss_gain_se == pytest.approx((plain - loss).std() / np.sqrt(5))
 
 
+def test_rivals_by_hand():
+    human, model = record().rivals.members
+    assert (human.key, human.n, human.errors, human.team_errors) == ("human", 4, 2, 2)
+    assert (model.key, model.n, model.errors, model.team_errors) == ("model", 5, 2, 2)
+    assert (human.won, human.lost, model.won, model.lost) == (1, 1, 1, 1)
+    # Of the four items that both have labelled, the human errs on two, the model on two: the first is named.
+    assert record().rivals.better_half == human
+
+
 def test_blocks_and_weights_sum():
-    for name, value in record(cuts=((0, 2), (2, 5))).get_params().items():
-        assert value == pytest.approx(getattr(record(), name))
+    for name, value in record(cuts=((0, 2), (2, 5))).get_params(deep=False).items():
+        assert value == (record().rivals if name == "rivals" else pytest.approx(getattr(record(), name)))
     twice = record(weight=np.full(5, 2.0))
     assert (twice.n, twice.errors, twice.over_human) == (10, 4, (2, 2))
     assert twice.log_loss == pytest.approx(record().log_loss)
 
 
 def test_the_chance_to_be_best_is_that_of_the_harder_partner():
-    both = {"answered": 40.0, "modelled": 40.0}
+    both = {"n": 45.0, "answered": 45.0, "modelled": 45.0}  # s = 1 + 30 / 50
     found = HoldoutRecord(over_human=(7, 2), over_model=(20, 1), **both)
-    assert found.chance_best == pytest.approx(beta.sf(0.5, 8, 3))
-    assert HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both).chance_best == pytest.approx(beta.sf(0.5, 2, 4))
-    assert HoldoutRecord(over_human=(7, 2), answered=40.0).chance_best == pytest.approx(beta.sf(0.5, 8, 3))
+    assert found.chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
+    harder = HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both)
+    assert harder.chance_best == pytest.approx(beta.sf(0.5, 2.6, 4.6))
+    assert HoldoutRecord(n=45.0, over_human=(7, 2), answered=45.0).chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
     assert HoldoutRecord().chance_best == 0.5
+
+
+def test_the_same_share_of_wins_is_weaker_evidence_with_few_labels():
+    few, many = (HoldoutRecord(n=n, over_human=(2, 0), answered=n) for n in (10.0, 1000.0))
+    assert 0.5 < few.chance_best < 0.8 < many.chance_best
 
 
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():
     unseen = np.array([True, False, False, False, True])
     block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
-    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN)), record()
+    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN), RIVALS), record()
     wrong = MODEL.argmax(axis=0) != TRUTH
     assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
     assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)

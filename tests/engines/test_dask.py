@@ -154,7 +154,9 @@ def test_the_commands_do_the_same_here_and_there(scheduler, folder, tmp_path, ca
     assert re.search(r"dashboard of the cluster: http://\S+/status", capsys.readouterr().err)
     here, other = th.load(tmp_path / "here.json"), th.load(tmp_path / "there.json")
     assert_same(here, other)
-    assert here.provenance_["fingerprint"] == other.provenance_["fingerprint"]
+    assert here.learnt_.n_items == other.learnt_.n_items
+    X = tables.scan(source).read()[0].take(np.arange(200))
+    np.testing.assert_array_equal(here.learnt_.recognise(X).learnt, other.learnt_.recognise(X).learnt)
     assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(tmp_path / "one.parquet")]) == 0
     parts = tmp_path / "parts"
     assert run(["combine", str(tmp_path / "here.json"), source, "-o", str(parts), *there]) == 0
@@ -186,6 +188,47 @@ def test_a_scheduler_that_cannot_be_reached_is_said_soon(folder, tmp_path, capsy
     assert said.startswith("Error: scheduler (--scheduler) must be the address of a running Dask scheduler")
     assert address in said.replace("\n", "")
     assert "Traceback" not in said
+
+
+def test_a_cluster_without_workers_is_given_up(folder):
+    table = tables.scan(folder / "1.0.parquet")
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None, silence_logs=50) as empty:
+        start = time.monotonic()
+        with (
+            DaskCluster(empty.scheduler_address, timeout=2) as cluster,
+            pytest.raises(th.ClusterTrouble, match="has had no workers for 2 seconds"),
+        ):
+            th.recommended().fit(cluster.hold(table))
+        assert time.monotonic() - start < 20
+
+
+def test_a_local_cluster_listens_on_this_machine_only():
+    psutil = pytest.importorskip("psutil")
+
+    def listening():
+        processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        found = [one for process in processes for one in process.net_connections("tcp") if one.status == "LISTEN"]
+        return {(one.laddr.ip, one.laddr.port) for one in found}
+
+    before = listening()
+    with DaskCluster(workers=1):
+        opened = listening() - before
+    assert opened
+    assert {ip for ip, _ in opened} <= {"127.0.0.1", "::1"}
+
+
+def test_what_a_killed_worker_leaves_is_not_part_of_the_result(scheduler, folder, tmp_path, monkeypatch):
+    source, team = str(folder / "1.0.parquet"), str(tmp_path / "team.json")
+    assert run(["fit", source, "-o", team]) == 0
+
+    def leave(cluster, futures, results=DaskCluster.results):
+        yield from results(cluster, futures)
+        next(tmp_path.glob(".parts.*")).joinpath(".00000.parquet.part").write_text("half")
+
+    monkeypatch.setattr(DaskCluster, "results", leave)
+    parts = tmp_path / "parts"
+    assert run(["combine", team, source, "-o", str(parts), "--engine", "dask", "--scheduler", scheduler]) == 0
+    assert all(path.suffix == ".parquet" for path in parts.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.simulation import simulate_crowd
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import twoheads as th
+from twoheads.combination.rivals import Rival
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation import (
     Comparison,
@@ -159,8 +160,8 @@ def test_there_is_no_crowd_beside_the_human(why):
         seen = replace(seen, model_proba=(), models=())
     found = compare(th.recommended().fit(seen, truth), seen, truth, n_bootstrap=20)
     assert found.crowd is None
-    assert found.difference.better in ("human", "model")
-    assert ("the better of the two" in found.headline()) is (why == "one answer each")
+    assert "crowd" not in [rival.key for rival in found.rivals]
+    assert found.difference.better in {rival.key for rival in found.rivals}
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say():
@@ -240,12 +241,14 @@ def test_the_same_seed_gives_the_same_numbers_and_json_can_hold_them(judged):
     assert told["combination"]["error"]["value"] == found.combination.error.value
 
 
-def comparison(team_error, low, high, better, better_error, p_value, n_items=3000, n_shared=None, on_shared=None):
+def comparison(
+    team_error, low, high, better, better_error, p_value, n_items=3000, n_shared=None, on_shared=None, n_rivals=2
+):
     error = Member(n_items, {"error": Score(team_error, low, high)})
     shared = team_error if on_shared is None else on_shared
-    difference = Difference(
-        better, n_shared or n_items, better_error, shared, Score(0.0, None, None), None, 0, 0, p_value
-    )
+    words = Rival(better, "", 1, 0, 0, 0, 0, 1.0).words()
+    n_shared, nothing = n_shared or n_items, Score(0.0, None, None)
+    difference = Difference(better, "", words, n_rivals, n_shared, better_error, shared, nothing, None, 0, 0, p_value)
     return Comparison("held out", n_items, 0, 0, 0, error, None, error, None, error, difference, None, None)
 
 
@@ -254,69 +257,71 @@ def comparison(team_error, low, high, better, better_error, p_value, n_items=300
     [
         (
             comparison(0.0202, 0.0156, 0.0251, "model", 0.0326, 1e-9),
-            "On 3,000 items the combination errs on 2.0 % [1.6, 2.5]: 38 % fewer errors than the model alone (3.3 %), "
-            "the better of the two; the difference is significant (p < 0.001).",
+            "On 3,000 items (held out) the combination errs on 2.0 % [1.6, 2.5]: 38 % fewer errors than the "
+            "model alone (3.3 %), the better half; the difference is significant (p < 0.001).",
         ),
         (
             comparison(0.09, 0.05, 0.14, "human", 0.10, 0.214, 100),
-            "On 100 items the combination errs on 9.0 % [5.0, 14.0]: 9 errors, against 10 by the human alone (10.0 %), "
-            "the better of the two; no significant difference (p = 0.21). Label more items before preferring the team.",
+            "On 100 items (held out) the combination errs on 9.0 % [5.0, 14.0]: 9 errors, against 10 by the "
+            "human alone (10.0 %), the better half; no significant difference (p = 0.21). Label more items "
+            "before preferring the team.",
         ),
         (
             comparison(0.13, 0.11, 0.15, "human", 0.10, 0.0042, 20_000),
-            "On 20,000 items the combination errs on 13.00 % [11.00, 15.00]: 30 % more errors than the human alone "
-            "(10.00 %), the better of the two; the difference is significant (p = 0.004). Use the human alone, or fit "
-            "the team on more items with truth.",
+            "On 20,000 items (held out) the combination errs on 13.00 % [11.00, 15.00]: 30 % more errors than "
+            "the human alone (10.00 %), the better half; the difference is significant (p = 0.004). Use the "
+            "human alone instead, or fit the team on more items with truth.",
         ),
         (
             comparison(0.11, 0.09, 0.13, "model", 0.10, 0.5, 900),
-            "On 900 items the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than the model alone (10.0 %), "
-            "the better of the two; no significant difference (p = 0.50). Label more items before preferring the team.",
-        ),
-        (
-            comparison(0.0, 0.0, 0.793, "human", 0.0, 1.0, 1),
-            "On 1 item the combination errs on 0.0 % [0.0, 79.3]: as many errors as the human alone (0.0 %), the "
-            "better of the two. Label more items before preferring the team.",
-        ),
-        (
-            comparison(0.05, 0.03, 0.07, "human", 0.08, 0.01, 500, 400, 0.04),
-            "On 500 items the combination errs on 5.0 % [3.0, 7.0]; on the 400 with a label of the human, on 4.0 %, 50 "
-            "% fewer errors than the human alone (8.0 %), the better of the two; the difference is significant "
-            "(p = 0.01).",
-        ),
-        (
-            comparison(0.07, 0.03, 0.13, "model", 0.02, 0.0496, 100),
-            "On 100 items the combination errs on 7.0 % [3.0, 13.0]: 7 errors, against 2 by the model alone (2.0 %), "
-            "the better of the two; the difference is significant (p = 0.0496). Use the model alone, or fit the team "
-            "on more items with truth.",
-        ),
-        (  # two people who are tied on an item err on half of it
-            comparison(0.055, 0.03, 0.13, "human", 0.0625, 0.0513, 40),
-            "On 40 items the combination errs on 5.5 % [3.0, 13.0]: 0.8 points fewer errors than the human alone "
-            "(6.2 %), the better of the two; no significant difference (p = 0.051). Label more items before preferring "
-            "the team.",
-        ),
-        (
-            comparison(0.5, 0.1, 0.9, "human", 0.0, 0.01, 8),
-            "On 8 items the combination errs on 50.0 % [10.0, 90.0]: 4 errors, against 0 by the human alone (0.0 %), "
-            "the better of the two; the difference is significant (p = 0.01). Use the human alone, or fit the team on "
-            "more items with truth.",
-        ),
-        (
-            comparison(0.071, 0.058, 0.086, "crowd", 0.122, 1e-9, 1200),
-            "On 1,200 items the combination errs on 7.1 % [5.8, 8.6]: 42 % fewer errors than people combined, without "
-            "the model (12.2 %), the better of the two; the difference is significant (p < 0.001).",
-        ),
-        (
-            comparison(0.11, 0.09, 0.13, "crowd", 0.10, 0.5, 900),
-            "On 900 items the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than people combined, without "
-            "the model (10.0 %), the better of the two; no significant difference (p = 0.50). Label more items before "
+            "On 900 items (held out) the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than the model "
+            "alone (10.0 %), the better half; no significant difference (p = 0.50). Label more items before "
             "preferring the team.",
         ),
         (
-            replace(comparison(0.08, 0.07, 0.09, "human", 0.10, 1e-9), model=None),
-            "On 3,000 items the combination errs on 8.0 % [7.0, 9.0]: 20 % fewer errors than the human alone (10.0 %); "
-            "the difference is significant (p < 0.001).",
+            comparison(0.0, 0.0, 0.793, "human", 0.0, 1.0, 1),
+            "On 1 item (held out) the combination errs on 0.0 % [0.0, 79.3]: as many errors as the human alone "
+            "(0.0 %), the better half. Label more items before preferring the team.",
+        ),
+        (
+            comparison(0.05, 0.03, 0.07, "human", 0.08, 0.01, 500, 400, 0.04),
+            "On 500 items (held out) the combination errs on 5.0 % [3.0, 7.0]; on the 400 with a label of the "
+            "human alone, on 4.0 %, 50 % fewer errors than the human alone (8.0 %), the better half; the "
+            "difference is significant (p = 0.01).",
+        ),
+        (
+            comparison(0.07, 0.03, 0.13, "model", 0.02, 0.0496, 100),
+            "On 100 items (held out) the combination errs on 7.0 % [3.0, 13.0]: 7 errors, against 2 by the model "
+            "alone (2.0 %), the better half; the difference is significant (p = 0.0496). Use the model alone "
+            "instead, or fit the team on more items with truth.",
+        ),
+        (  # two people who are tied on an item err on half of it
+            comparison(0.055, 0.03, 0.13, "human", 0.0625, 0.0513, 40),
+            "On 40 items (held out) the combination errs on 5.5 % [3.0, 13.0]: 0.8 points fewer errors than the "
+            "human alone (6.2 %), the better half; no significant difference (p = 0.051). Label more items "
+            "before preferring the team.",
+        ),
+        (
+            comparison(0.5, 0.1, 0.9, "human", 0.0, 0.01, 8),
+            "On 8 items (held out) the combination errs on 50.0 % [10.0, 90.0]: 4 errors, against 0 by the human "
+            "alone (0.0 %), the better half; the difference is significant (p = 0.01). Use the human alone "
+            "instead, or fit the team on more items with truth.",
+        ),
+        (
+            comparison(0.071, 0.058, 0.086, "crowd", 0.122, 1e-9, 1200),
+            "On 1,200 items (held out) the combination errs on 7.1 % [5.8, 8.6]: 42 % fewer errors than people "
+            "combined, without the model (12.2 %), the better half; the difference is significant (p < 0.001).",
+        ),
+        (
+            comparison(0.11, 0.09, 0.13, "crowd", 0.10, 0.5, 900),
+            "On 900 items (held out) the combination errs on 11.0 % [9.0, 13.0]: 10 % more errors than people "
+            "combined, without the model (10.0 %), the better half; no significant difference (p = 0.50). Label "
+            "more items before preferring the team.",
+        ),
+        (
+            comparison(0.08, 0.07, 0.09, "human", 0.10, 1e-9, n_rivals=1),
+            "On 3,000 items (held out) the combination errs on 8.0 % [7.0, 9.0]: 20 % fewer errors than the "
+            "human alone (10.0 %); the difference is significant (p < 0.001).",
         ),
     ],
 )
@@ -326,7 +331,7 @@ def test_headlines(found, sentence):
 
 def test_a_headline_without_partners():
     found = replace(comparison(0.5, None, None, "human", 0.5, 1.0), difference=None)
-    assert found.headline() == "On 3,000 items the combination errs on 50.0 %."
+    assert found.headline() == "On 3,000 items (held out) the combination errs on 50.0 %."
 
 
 def test_weights_are_tested_by_the_normal_approximation():
@@ -334,7 +339,7 @@ def test_weights_are_tested_by_the_normal_approximation():
     human = (np.arange(60) < 20) * 1
     weight = np.where(np.arange(60) < 30, 1.0, 2.0)
     found = compare_predictions(given(truth, human, human, team, weight=weight), n_bootstrap=50)
-    assert found.difference.p_value == pytest.approx(2 * 3.87e-6, rel=0.01)  # z = 20 / sqrt(20)
+    assert found.difference.p_value == pytest.approx(2 * norm.sf((20 - 1.5) / 20**0.5))  # one item weighs 1.5
 
 
 def test_what_cannot_be_judged():

@@ -1,66 +1,247 @@
-"""No team is evaluated on truth that it was fitted on."""
+"""Nothing is called held out that a team has learnt from, however it learnt, and whatever form the item has."""
+
+import json
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
+import twoheads as th
 from twoheads import Observations
-from twoheads.evaluation import leakage
-from twoheads.evaluation.leakage import TrainingItems, held_out_items, training_items, training_items_of_blocks
+from twoheads.combination import learnt
+from twoheads.combination.items.open import open_items
+from twoheads.combination.learnt import LearntItems
+from twoheads.evaluation import compare, predictions
+from twoheads.report import summary, write_report
+from twoheads.report.displays import ReliabilityDisplay
 
-TRUTH = np.array([0, 1, None, 0, 1, 1], dtype=object)
-
-
-def items(n=6, first=0):
-    rng = np.random.default_rng(first)
-    ids = [f"item-{number}" for number in range(first, first + n)]
-    return Observations.from_arrays(rng.integers(0, 2, n), rng.dirichlet([1, 1], n), items=ids)
-
-
-def test_items_fitted_on_are_left_out_and_the_others_kept():
-    trained_on = training_items(items().take(np.arange(3)), TRUTH[:3], has_ids=True)
-    found = held_out_items(items(), TRUTH, trained_on, has_ids=True)
-    assert found.observations.items.tolist() == ["item-2", "item-3", "item-4", "item-5"]
-    assert found.y.tolist() == [None, 0, 1, 1]
-    assert not found.fitted_on_same
-    assert found.notes == ["The team was fitted on 2 of 5 items with truth; these are left out."]
+CLASSES = ["bird", "cat", "dog"]
+N, N_FIT = 90, 60
 
 
-def test_the_same_items_are_to_be_cross_validated():
-    trained_on = training_items(items(), TRUTH, has_ids=True)
-    found = held_out_items(items().take(np.arange(6)[::-1]), TRUTH[::-1], trained_on, has_ids=True)
-    assert found.fitted_on_same
-    assert len(found.observations) == 6
+def world(seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, N)
+    proba = 0.6 * rng.dirichlet([0.6] * 3, N) + 0.4 * np.eye(3)[truth]
+    human = np.where(rng.random(N) < 0.75, truth, rng.integers(0, 3, N))
+    return human, proba, np.array(CLASSES)[truth]
 
 
-@pytest.mark.parametrize("has_ids", [True, False])
-def test_other_items_are_evaluated_as_they_are(has_ids):
-    trained_on = training_items(items(), TRUTH, has_ids=has_ids)
-    found = held_out_items(items(6, first=6), TRUTH, trained_on, has_ids=has_ids)
-    assert (found.fitted_on_same, found.notes, len(found.observations)) == (False, [], 6)
+HUMAN, PROBA, TRUTH = world()
+IDS = np.array([f"item-{number}" for number in range(N)])
 
 
-def test_without_ids_the_whole_table_is_recognised():
-    trained_on = training_items(items(), TRUTH, has_ids=False, n_labelled=4)
-    assert trained_on.item_hashes is None
-    found = held_out_items(items(), TRUTH, trained_on, has_ids=False)
-    assert found.fitted_on_same
-    assert found.notes == ["The team was fitted on 4 items with truth; its copies here are fitted on more."]
+def items(rows, proba=PROBA, *, ids=False):
+    return Observations.from_arrays(HUMAN[rows], proba[rows], classes=CLASSES, items=IDS[rows] if ids else None)
 
 
-def test_a_team_fitted_without_truth_cannot_leak():
-    trained_on = training_items(items(), [None] * 6, has_ids=True, n_labelled=0)
-    assert not held_out_items(items(), TRUTH, trained_on, has_ids=True).fitted_on_same
+def frame(rows, proba=PROBA, *, ids=False):
+    found = pd.DataFrame(
+        {"human": np.array(CLASSES)[HUMAN[rows]]} | {f"p_{c}": proba[rows, k] for k, c in enumerate(CLASSES)}
+    )
+    return found.assign(item=IDS[rows]) if ids else found
 
 
-def test_nothing_is_known_of_a_team_without_provenance():
-    assert not held_out_items(items(), TRUTH, TrainingItems(None, None), has_ids=True).fitted_on_same
+FIRST, REST, ALL = np.arange(N_FIT), np.arange(N_FIT, N), np.arange(N)
 
 
-def test_blocks_give_the_same_as_the_whole(monkeypatch):
-    whole = training_items(items(), TRUTH, has_ids=True)
-    blocks = [(items().take(rows), TRUTH[rows]) for rows in (np.arange(2), np.arange(2, 6))]
-    found = training_items_of_blocks(blocks, has_ids=True)
-    assert found.fingerprint == whole.fingerprint
-    np.testing.assert_array_equal(found.item_hashes, whole.item_hashes)
-    monkeypatch.setattr(leakage, "MAX_HASHES", 3)
-    assert training_items_of_blocks(blocks, has_ids=True).item_hashes is None
+def fitted(ids=False):
+    return th.recommended().fit(items(FIRST, ids=ids), TRUTH[FIRST])
+
+
+def partially(ids=False):
+    team = th.recommended().partial_fit(items(FIRST[:30], ids=ids), TRUTH[:30], classes=CLASSES)
+    return team.partial_fit(items(FIRST[30:], ids=ids), TRUTH[30:N_FIT])
+
+
+def merged(ids=False):
+    one, two = (th.recommended().fit(items(rows, ids=ids), TRUTH[rows]) for rows in (FIRST[:30], FIRST[30:]))
+    return one.merge(two)
+
+
+def forgetful(ids=False):
+    return fitted(ids).partial_fit(items(FIRST[:5], ids=ids), TRUTH[:5], forget=0.5)
+
+
+ROADS = [fitted, partially, merged, forgetful]
+
+
+@pytest.mark.parametrize("ids", [False, True])
+@pytest.mark.parametrize("road", ROADS)
+def test_every_road_of_a_fit_is_remembered(road, ids, tmp_path):
+    team = road(ids)
+    team.save(tmp_path / "team.json", keep_sample=False)
+    for known in (team, th.load(tmp_path / "team.json")):
+        assert known.learnt_.n_items == N_FIT
+        np.testing.assert_array_equal(known.learnt_.recognise(items(ALL, ids=ids)).learnt, ALL < N_FIT)
+
+
+@pytest.mark.parametrize("method", ["recommended", "L+L", "LR", "P+L"])
+def test_every_method_remembers(method):
+    team = {
+        "recommended": th.recommended,
+        "L+L": th.LabelLabelCombiner,
+        "LR": th.LogisticCombiner,
+        "P+L": th.ProbabilityLabelCombiner,
+    }[method]()
+    team.fit(items(FIRST), TRUTH[FIRST])
+    assert predictions(team, items(REST), TRUTH[REST]).how == "held out"
+    assert predictions(team, items(FIRST), TRUTH[FIRST]).how == "learnt from: too kind"
+
+
+FORMS = {
+    "as it was": lambda proba: proba,
+    "float32": lambda proba: proba.astype(np.float32),
+    "four decimals": lambda proba: proba.round(4),
+    "three decimals": lambda proba: proba.round(3) / proba.round(3).sum(axis=1, keepdims=True),
+    "halves of rounding": lambda proba: np.floor(proba * 1e4) / 1e4 + 0.00005,
+}
+
+
+@pytest.mark.parametrize("fit_ids", [False, True])
+@pytest.mark.parametrize("ids", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_item_is_recognised_in_another_form_and_order(form, ids, fit_ids):
+    order = np.random.default_rng(1).permutation(N)
+    proba = FORMS[form](PROBA)
+    if form == "halves of rounding":
+        proba = proba / proba.sum(axis=1, keepdims=True)
+        known = LearntItems.of(items(FIRST, proba, ids=fit_ids), FIRST)
+        proba = proba.round(4)
+    else:
+        known = fitted(fit_ids).learnt_
+    found = known.recognise(items(order, proba, ids=ids))
+    assert found.learnt[order < N_FIT].all()
+    assert not found.learnt[order >= N_FIT].any() or not found.certain
+
+
+@pytest.mark.parametrize("ids", [False, True])
+@pytest.mark.parametrize("made", [frame, lambda rows, **options: pl.from_pandas(frame(rows, **options))])
+def test_frames_are_recognised(made, ids):
+    team = th.recommended().fit(made(FIRST, ids=ids), TRUTH[FIRST])
+    assert predictions(team, items(FIRST), TRUTH[FIRST]).how == "learnt from: too kind"
+    found = compare(team, made(ALL, ids=ids), TRUTH, n_bootstrap=10)
+    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+
+
+def test_log_probabilities_are_those_of_the_probabilities():
+    logs = Observations.from_arrays(HUMAN, np.log(PROBA), classes=CLASSES, model_scale="log")
+    assert fitted().learnt_.recognise(logs).learnt.tolist() == (ALL < N_FIT).tolist()
+
+
+def test_tables_in_chunks_are_remembered_as_in_memory(tmp_path):
+    frame(ALL, ids=True).assign(truth=[*TRUTH[FIRST], *[None] * (N - N_FIT)]).to_parquet(tmp_path / "table.parquet")
+    table = th.tables.scan(tmp_path / "table.parquet")
+    chunked, here = open_items(table, max_numbers=0), open_items(table)
+    assert type(chunked) is not type(here)
+    for found in (chunked.learnt(), here.learnt(), replace(chunked, known=None).learnt()):
+        assert found.n_items == N_FIT
+        np.testing.assert_array_equal(found.recognise(items(ALL)).learnt, ALL < N_FIT)
+    assert (here.learnt().id_hash == chunked.learnt().id_hash).all()
+
+
+def test_an_id_is_enough_and_row_numbers_are_no_ids():
+    other = world(seed=5)[1]
+    asked_again = replace(items(ALL, ids=True), answers=items(ALL[::-1]).answers)
+    assert fitted(ids=True).learnt_.recognise(asked_again).learnt.tolist() == (ALL < N_FIT).tolist()
+    numbered = Observations.from_arrays(HUMAN[FIRST], PROBA[FIRST], classes=CLASSES, items=1 + FIRST)
+    again = Observations.from_arrays(HUMAN[FIRST], other[FIRST], classes=CLASSES, items=1 + FIRST)
+    assert not LearntItems.of(numbered, FIRST).recognise(again).learnt.any()
+    assert LearntItems.of(numbered, FIRST).recognise(numbered).learnt.all()
+
+
+def test_ids_that_begin_anew_for_other_items_are_said_to_be_unclear():
+    found = compare(fitted(ids=True), items(ALL, world(seed=5)[1], ids=True), TRUTH, n_bootstrap=10)
+    assert (found.how, found.n_items) == ("whether held out cannot be known", N)
+    assert found.notes()[0].startswith("60 of 90 items with truth have ids of items the team was fitted on, but other")
+
+
+def test_the_same_contents_are_told_apart_by_ids_alone():
+    coarse = np.tile([[0.6, 0.3, 0.1]], (N, 1))
+    with_ids = LearntItems.of(items(FIRST, coarse, ids=True), FIRST)
+    found = with_ids.recognise(items(ALL, coarse, ids=True))
+    assert found.certain
+    assert found.learnt.tolist() == (ALL < N_FIT).tolist()
+    assert not with_ids.recognise(items(REST, coarse)).certain
+
+
+def test_what_compare_says():
+    team = fitted()
+    held_out = compare(team, items(REST), TRUTH[REST], n_bootstrap=10)
+    assert (held_out.how, held_out.n_items) == ("held out", N - N_FIT)
+    assert held_out.headline().startswith("On 30 items (held out) the combination errs on ")
+    own = compare(team, items(FIRST), TRUTH[FIRST], n_bootstrap=10)
+    assert own.how == "5-fold cross-validation"
+    assert own.notes()[0] == "The team was fitted on these items."
+    assert own.notes()[-1].startswith("The team was evaluated by 5-fold cross-validation: each item by a copy")
+    part = compare(team, items(ALL), TRUTH, sample_weight=np.ones(N), n_bootstrap=10)
+    assert (part.how, part.n_items) == ("held out", N - N_FIT)
+    assert part.notes()[0] == "The team was fitted on 60 of 90 items with truth; these are left out."
+    told = compare(team, items(ALL), TRUTH, held_out=True, n_bootstrap=10)
+    assert (told.how, told.n_items) == ("learnt from: too kind", N)
+    assert "The team has learnt from these items: its errors here are too few." in told.notes()
+    assert compare(team, items(REST), TRUTH[REST], held_out=False, n_bootstrap=10).how == "5-fold cross-validation"
+
+
+def test_truth_that_comes_later_is_held_out():
+    team = th.recommended().fit(items(ALL), [*TRUTH[FIRST], *[None] * (N - N_FIT)])
+    found = compare(team, items(ALL), TRUTH, n_bootstrap=10)
+    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+
+
+def test_a_team_fitted_without_truth_has_learnt_from_nothing():
+    assert compare(th.recommended().fit(items(ALL)), items(ALL), TRUTH, n_bootstrap=10).how == "held out"
+
+
+def test_reports_and_displays_cross_validate_what_was_learnt(tmp_path):
+    team = partially()
+    found = write_report(tmp_path / "report.html", team, items(FIRST), TRUTH[FIRST], n_bootstrap=10)
+    assert found["data"]["how"] == "5-fold cross-validation"
+    assert "(5-fold cross-validation)" in (tmp_path / "report.html").read_text()
+    assert summary(team, items(ALL), TRUTH, n_bootstrap=10)["data"]["n_known"] == N - N_FIT
+    drawn = ReliabilityDisplay.from_estimator(team, items(FIRST), TRUTH[FIRST], n_bins=4)
+    kind = ReliabilityDisplay.from_predictions(
+        TRUTH[FIRST], team.predict_proba(items(FIRST)), classes=CLASSES, n_bins=4
+    )
+    assert drawn.mean_confidence.tolist() != kind.mean_confidence.tolist()
+
+
+def test_what_cannot_be_known_is_said(monkeypatch):
+    class Foreign:
+        """A team of another library."""
+
+        def __init__(self, team):
+            self.team, self.classes_, self.model_scale = team, team.classes_, "probability"
+            self.annotators_ = team.annotators_
+
+        def predict_proba(self, X):
+            return self.team.predict_proba(X)
+
+    found = compare(Foreign(fitted()), items(REST), TRUTH[REST], n_bootstrap=10)
+    assert found.how == "whether held out cannot be known"
+    assert found.notes()[0] == "Foreign does not know the items it has learnt from."
+    monkeypatch.setattr(learnt, "MAX_ITEMS", 20)
+    team = fitted()
+    assert (team.learnt_.n_items, len(team.learnt_.key)) == (N_FIT, 20)
+    assert compare(team, items(REST[:15]), TRUTH[REST[:15]], n_bootstrap=10).how == "whether held out cannot be known"
+    assert compare(team, items(FIRST), TRUTH[FIRST], n_bootstrap=10).how == "5-fold cross-validation"
+
+
+def test_items_that_may_be_others_are_neither_left_out_nor_called_held_out():
+    rng = np.random.default_rng(3)
+    coarse = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])[rng.integers(0, 3, N)]
+    team = th.recommended().fit(items(FIRST, coarse), TRUTH[FIRST])
+    rare = coarse.copy()
+    rare[REST[0]] = [0.5, 0.3, 0.2]
+    found = compare(team, items(REST, rare), TRUTH[REST], n_bootstrap=10)
+    assert (found.how, found.n_items) == ("whether held out cannot be known", N - N_FIT)
+    assert "give ids (a column item) to distinguish them" in found.notes()[0]
+
+
+def test_a_saved_team_holds_no_item_in_the_clear(tmp_path):
+    fitted(ids=True).save(tmp_path / "team.json", keep_sample=False)
+    text = (tmp_path / "team.json").read_text()
+    assert "item-7" not in text
+    assert json.loads(text)["format"] == "twoheads"

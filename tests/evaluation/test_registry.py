@@ -50,7 +50,7 @@ def team():
 
 def test_a_new_metric_is_in_the_comparison_and_its_json(fake, team):
     X, y = problem()
-    found = compare(team, X, y, n_bootstrap=20)
+    found = compare(team, X, y, n_bootstrap=20, held_out=True)
     expected = team.predict_proba(X)[np.arange(len(y)), y].mean()
     assert found.combination.truth_probability.value == pytest.approx(expected)
     assert found.human.truth_probability is None

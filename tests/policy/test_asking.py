@@ -57,7 +57,7 @@ def one_by_one(team, X, row, person):
         after = team.predict_proba(more)[0]
         chance = team.confusion_.people()[place][answer] @ belief
         gain += chance * (after.max() - after[base.argmax()])
-    return gain
+    return team.gain_factor_ * gain
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -86,7 +86,7 @@ def test_plain_product_gains_as_bayes_rule_says(class_prior):
     belief = team.predict_proba(new)
     phi = team.confusion_.human_given_true_
     by_rule = (phi[None] * belief[:, None, :]).max(axis=2).sum(axis=1) - belief.max(axis=1)
-    np.testing.assert_allclose(expected_gain(team, new), by_rule, atol=1e-12)
+    np.testing.assert_allclose(expected_gain(team, new), team.gain_factor_ * by_rule, atol=1e-12)
 
 
 def test_cost_of_being_wrong_is_accuracy(team):

@@ -68,7 +68,7 @@ def opened(tmp_path, name):
 def test_it_opens(tmp_path):
     X, y = problem(80, [*EVIL, "a rather long name of a class, with no end in sight"], people=2)
     team = th.ProbabilityLabelCombiner().fit(X, y)
-    write_report(tmp_path / "report.html", team, X, y, fitted_on_same=True, n_bootstrap=50)
+    write_report(tmp_path / "report.html", team, X, y, n_bootstrap=50)
     frames, console = opened(tmp_path, "report.html")
     assert console == []
     assert len(frames) == 3

@@ -68,9 +68,7 @@ def check(text):
 def evil():
     X, y = problem(150, EVIL, seed=1)
     team = th.ProbabilityLabelCombiner().fit(X, y)
-    found = summary(
-        team, X, y, fitted_on_same=True, n_bootstrap=50, title="<b>bold</b>", date="1 May", source={"a": "<i>"}
-    )
+    found = summary(team, X, y, n_bootstrap=50, title="<b>bold</b>", date="1 May", source={"a": "<i>"})
     return found, page(found)
 
 
@@ -175,10 +173,14 @@ def test_a_missing_package_says_what_to_install(monkeypatch):
 def test_several_people_are_told_as_majority_and_combined():
     seen, truth = simulate_crowd(300, np.full(6, 0.7), per_item=3, n_classes=3, rng=np.random.default_rng(0))
     team = th.recommended().fit(seen, truth)
-    found = summary(team, seen, truth, fitted_on_same=True, n_bootstrap=20)
+    found = summary(team, seen, truth, n_bootstrap=20)
     html = page(found)
-    error = f"{100 * found['comparison']['crowd']['error']['value']:.1f}\u00a0%"
-    card = html[html.index("people, combined</dt>") :][:120]
+    (best,) = (rival for rival in found["comparison"]["rivals"] if rival["better_half"])
+    error = f"{100 * best['error']['value']:.1f}\u00a0%"
+    card = html[html.index(f"{best['words']}</dt>") :][:300]
     assert error in card
+    assert "the better half" in card
+    assert f"{best['words']} ({error}), the better half" in found["headline"].replace(" %)", "\u00a0%)")
     assert "people, majority" in html
+    assert "people combined, without the model" in html
     assert "human</dt>" not in html

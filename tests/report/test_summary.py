@@ -139,12 +139,12 @@ def test_the_method_and_every_setting(judged):
 def test_the_table_it_was_fitted_on_is_cross_validated():
     X, y = problem(80, ["a", "b"], seed=1)
     team = th.ProbabilityLabelCombiner().fit(X, y)
-    found = summary(team, X, y, fitted_on_same=True, n_bootstrap=100)
+    found = summary(team, X, y, n_bootstrap=100)
     assert found["data"]["how"] == "5-fold cross-validation"
     out_of_fold = cross_validated(team, X, y)
     expected = np.mean(out_of_fold.combined_label != out_of_fold.true_label)
     assert found["comparison"]["combination"]["error"]["value"] == expected
-    assert "cross-validation" in found["notes"][0]
+    assert "cross-validation" in found["notes"][1]
 
 
 def test_without_truth_it_says_so():
@@ -164,12 +164,13 @@ def test_truth_for_a_single_item():
     X, y = problem(50, ["a", "b"], seed=3)
     single = np.array([y[0], *[None] * 49], dtype=object)
     team = th.ProbabilityLabelCombiner().fit(X, single)
-    found = summary(team, X, single, fitted_on_same=True, n_bootstrap=50)
+    found = summary(team, X, single, n_bootstrap=50)
     assert found["headline"] == (
         "The truth is known for 1 of 50 items, which the team was fitted on: no error can be measured. "
         "Label more items, or evaluate the team on others."
     )
-    judged = summary(team, X, single, n_bootstrap=50)
+    other, truth = problem(50, ["a", "b"], seed=4)
+    judged = summary(team, other, [truth[0], *[None] * 49], n_bootstrap=50)
     assert judged["comparison"]["n_items"] == 1
     assert judged["comparison"]["combination"]["log_loss"]["low"] is None
     assert not judged["independence"]["available"]
@@ -184,7 +185,7 @@ def test_one_item():
 
 def test_many_classes_are_told_without_their_matrix():
     X, y = problem(400, [f"c{at:03}" for at in range(100)], strength=3)
-    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, fitted_on_same=True, n_bootstrap=50)
+    found = summary(th.ProbabilityLabelCombiner().fit(X, y), X, y, n_bootstrap=50)
     assert found["confusion"]["human_given_true"] is None
     assert len(found["confusion"]["classes"]) == 100
     assert len(found["confusion"]["pairs"]) == 10
@@ -275,7 +276,7 @@ def test_people_are_shown_by_their_accuracy():
         asked = rng.random(200) < (person + 1) / 30
         frame[f"human_p{person}"] = np.where(asked, np.where(rng.random(200) < 0.8, truth, "a"), None)
     team = th.recommended().fit(frame, truth)
-    found = summary(team, frame, truth, fitted_on_same=True, n_bootstrap=20)["people"]
+    found = summary(team, frame, truth, n_bootstrap=20)["people"]
     assert (found["available"], found["n_people"], found["n_more"], len(found["people"])) == (True, 23, 3, 20)
     given = frame.filter(like="human_").notna().sum()
     assert sorted(row["answers"] for row in found["people"]) == sorted(given.tolist())[3:]

@@ -448,27 +448,10 @@ def test_a_file_that_may_not_be_read(tmp_path):
         assert text == f"{name} may not be read by this user (permission denied). Change its permissions."
 
 
-def test_json_that_cannot_be_told_apart(tmp_path):
-    (tmp_path / "t.jsonl").write_text('{"human": "a", "p_a": 0.5, "p_A": 0.5}\n')
-    assert message("t.jsonl") == (
-        "t.jsonl has columns whose names differ only in case, which cannot be read from JSON lines. Write the "
-        "table as CSV or Parquet."
-    )
-
-
 def test_an_export_of_label_studio(tmp_path):
     (tmp_path / "t.json").write_text('[{"id": 1, "data": {"image": "1.jpg"}, "annotations": [], "predictions": []}]')
     assert message("t.json") == (
         "t.json: tasks must hold choices, as of Label Studio's control Choices; they hold none."
-    )
-
-
-def test_json_ids_of_two_kinds(tmp_path):
-    rows = [f'{{"item": {at}, "human": "a", "p_a": 0.5, "p_b": 0.5}}' for at in range(100_001)]
-    (tmp_path / "t.jsonl").write_text("\n".join([*rows, rows[0].replace("0,", '"x",', 1)]))
-    assert message("t.jsonl") == (
-        "column 'item' must hold ids of one kind; it begins with whole numbers, and row 100002 of t.jsonl has 'x'. "
-        "Write all of them as text, in quotation marks."
     )
 
 

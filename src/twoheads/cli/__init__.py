@@ -7,16 +7,45 @@ import sys
 
 def main() -> None:
     """Run the command line; a user's mistake gives one message and exit code 2, never a traceback."""
+    from twoheads.cli import signals, streams
+
+    signals.catch()
+    streams.complete()
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the command line was ready
+        print("Interrupted; no partial file was left.", file=sys.stderr)
+        code = signals.exit_code()
+    except BrokenPipeError:
+        streams.silence()
+        code = 1
+    if code > 128:
+        signals.ignore()
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         from twoheads.cli.running import run
         from twoheads.engines.memory import keep_freed_memory
+    except (ImportError, MemoryError) as error:
+        return _not_loaded(error)
+    keep_freed_memory()
+    return run(arguments)
 
-        keep_freed_memory()
-        code = run(sys.argv[1:])
-    except ImportError as error:
-        missing = (error.name or "").split(".")[0]
-        if missing not in ("typer", "rich", "click", "duckdb", "pyarrow", "matplotlib", "jinja2"):
-            raise
+
+def _not_loaded(error: ImportError | MemoryError) -> int:
+    """The exit code for a package of the command line that is missing, or that does not fit into memory."""
+    from twoheads.engines.room import lacks_room, no_room
+
+    missing = (getattr(error, "name", None) or "").split(".")[0]
+    if lacks_room(error):
+        print(f"Error: {no_room('the command line could not start', error)}", file=sys.stderr)
+    elif isinstance(error, ModuleNotFoundError) and missing in _PACKAGES:
         print(f"The command line needs {missing}; install it with: pip install 'twoheads[cli]'", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(code)
+    else:
+        raise error
+    return 2
+
+
+_PACKAGES = ("typer", "rich", "click", "duckdb", "pyarrow", "matplotlib", "jinja2")

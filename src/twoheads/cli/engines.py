@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from twoheads import tables
 from twoheads.cli import console
@@ -20,31 +21,43 @@ from twoheads.combination.statistics.reservoir import ItemSample, merge_samples,
 from twoheads.combination.team import Team
 from twoheads.engines.cluster import Cluster, Span
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.evaluation.leakage import TrainingItems, training_items, training_items_of_blocks
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
+from twoheads.tables.spreadsheets import without_formulas
 
 ENGINES = ("local", "dask")
 
 
-def check_engine(engine: str, scheduler: str | None) -> None:
-    """Refuse an unknown engine, and a scheduler without the engine dask."""
-    if engine not in ENGINES:
-        raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {engine!r}.")
-    if scheduler is not None and engine != "dask":
-        raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
+@dataclass(frozen=True)
+class Place:
+    """Where a command computes.
+
+    engine     one of ENGINES
+    scheduler  the address of a running Dask scheduler; None to start one here
+    timeout    seconds to wait for workers of a cluster that has none; None for the usual number
+    """
+
+    engine: str
+    scheduler: str | None
+    timeout: float | None
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown engine, and a scheduler without the engine dask."""
+        if self.engine not in ENGINES:
+            raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.")
+        if self.scheduler is not None and self.engine != "dask":
+            raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 
 
-def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str | None, method: str) -> TrainingItems:
-    """Fit a team, and note which items it was fitted on."""
-    if engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
+def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -> None:
+    """Fit a team where its table is."""
+    if place.engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
         raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
-    has_ids = scanned.item_name in scanned.columns
     with console.passes():
-        if isinstance(team, ProbabilityLabelCombiner) and (engine == "dask" or not fits_in_memory(scanned)):
-            _fit_in_passes(team, scanned, engine, scheduler)
-            return training_items_of_blocks(scanned.blocks(), has_ids=has_ids)
+        if isinstance(team, ProbabilityLabelCombiner) and (place.engine == "dask" or not fits_in_memory(scanned)):
+            _fit_in_passes(team, scanned, place)
+            return
         observations, y = scanned.read()
         if not isinstance(team, ProbabilityLabelCombiner) and (as_truth(y, observations) == MISSING).all():
             raise InvalidObservations(
@@ -52,16 +65,17 @@ def fit_team(team: Combiner, scanned: tables.Table, engine: str, scheduler: str 
                 "Name the column of the truth with --truth, or fit without truth: --method P+L or recommended."
             )
         team.fit(observations, y)
-    return training_items(observations, y, has_ids=has_ids)
 
 
-def combine_here(team: Combiner, scanned: tables.Table, output: Path | None) -> int:
+def combine_here(team: Combiner, scanned: tables.Table, output: Path | None, *, for_spreadsheet: bool) -> int:
     """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
     team = team.at_hand(scanned)
     announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
-        written = _write_verdicts(team, scanned, output or sys.stdout.buffer, advance=advance)
+        batches = _verdicts(team, scanned, advance=advance)
+        batches = without_formulas(batches) if for_spreadsheet else batches
+        written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
     sys.stdout.flush()
     return written
 
@@ -80,7 +94,7 @@ def combine_into_export(team: Combiner, scanned: tables.Table, data: TableOption
         return write_export(output, table, Reading(**data.reading), _verdicts(team, scanned, advance=advance))
 
 
-def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, scheduler: str | None) -> int:
+def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, place: Place) -> int:
     """Combine the pieces of a table where they are read, one Parquet file each, in a new folder."""
     if output.exists():
         raise InvalidParameter(f"{output} exists already; --engine dask writes a new folder. Name another with -o.")
@@ -88,7 +102,7 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
         raise InvalidParameter(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
     scanned.need_pieces()
     scanned.check_items()
-    with cluster_at(scheduler) as cluster, atomic_folder(output) as part:
+    with cluster_at(place) as cluster, atomic_folder(output) as part:
         spans = cluster.spans(scanned)
         team = _at_hand_on_cluster(team, scanned, cluster, spans)
         announce_shares(team)
@@ -98,6 +112,8 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, sche
             for n_rows in cluster.results(cluster.submit(partial(_combine_span, team, scanned), spans, files)):
                 written += n_rows
                 advance(n_rows)
+        for left in part.glob(".*"):  # by a worker that was killed while it wrote; another wrote that file
+            left.unlink()
     return written
 
 
@@ -116,40 +132,27 @@ def _sample_span(team: Team, scanned: tables.Table, span: Span) -> ItemSample | 
     )
 
 
-def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, engine: str, scheduler: str | None) -> None:
-    if engine == "local":
+def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, place: Place) -> None:
+    if place.engine == "local":
         team.fit(scanned)
         return
     scanned.need_pieces()
-    with cluster_at(scheduler) as cluster:
+    with cluster_at(place) as cluster:
         team.fit(cluster.hold(scanned))
 
 
 @contextmanager
-def cluster_at(scheduler: str | None) -> Iterator[Cluster]:
+def cluster_at(place: Place) -> Iterator[Cluster]:
     """Connect to a cluster, and print the address of its dashboard."""
     from twoheads.engines.dask import DaskCluster
 
-    with DaskCluster(scheduler) as cluster:
+    with DaskCluster(place.scheduler, timeout=place.timeout) as cluster:
         console.message(f"The dashboard of the cluster: {cluster.dashboard}")
         yield cluster
 
 
 def _combine_span(team: Combiner, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
-    return _write_verdicts(team, scanned, file, span=span)
-
-
-def _write_verdicts(
-    team: Combiner,
-    scanned: tables.Table,
-    output: str | Path | BinaryIO,
-    *,
-    span: tuple[int, int] | None = None,
-    advance: Callable[[int], None] | None = None,
-) -> int:
-    """Combine a table, or a span of its pieces, block by block; returns the number of items."""
-    batches = _verdicts(team, scanned, span=span, advance=advance)
-    return tables.write(output, batches, format=None if isinstance(output, str | Path) else "csv")
+    return tables.write(file, _verdicts(team, scanned, span=span))
 
 
 def _verdicts(
@@ -159,7 +162,7 @@ def _verdicts(
     span: tuple[int, int] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Iterator[Any]:
-    """The verdicts on a table, or on a span of its pieces, block by block."""
+    """Combine a table, or a span of its pieces, block by block, as record batches."""
     for observations, _ in scanned.blocks(truth=False, span=span):
         proba = team.predict_proba(observations)
         yield tables.verdicts(observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type)

@@ -2,4 +2,5 @@
 
 OUTPUT_CLOSED = 1
 MISTAKE = 2
-INTERRUPTED = 130
+#: Codes above this one are those of signals, 130 for Ctrl-C.
+INTERRUPTED_ABOVE = 128

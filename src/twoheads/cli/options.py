@@ -29,8 +29,18 @@ ClassShares = Annotated[
         metavar="learn|fit|FILE",
     ),
 ]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", help="Seconds to wait for workers if a Dask cluster has none; 60 by default.", metavar="SECONDS"
+    ),
+]
+ForSpreadsheet = Annotated[
+    bool,
+    typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the bootstrap and of the folds.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the bootstrap and of the folds.")]
 
 
 def _column(option: str, text: str, metavar: str = "COLUMN") -> Any:

@@ -27,10 +27,28 @@ def print_comparison(found: dict[str, Any]) -> None:
         if found.get(member)
     ]
     console.table(header, rows)
+    if len(found["rivals"]) > 2:
+        print_rivals(found["rivals"])
     if "people" in found:
         print_people(found["people"])
     for note in found["notes"]:
         console.message(note)
+
+
+def print_rivals(rivals: list[dict[str, Any]]) -> None:
+    """Print whom the combination is compared with, each on the items that it has labelled."""
+    console.line()
+    rows = [
+        [
+            f"{rival['words']}{' (the better half)' if rival['better_half'] else ''}",
+            f"{rival['n_items']:,}",
+            _score(rival["error"], lambda share: f"{100 * share:.1f}"),
+            f"{100 * rival['team_error']:.1f}",
+            f"{rival['n_won']:,} : {rival['n_lost']:,}",
+        ]
+        for rival in rivals
+    ]
+    console.table(["rival", "items", "its error %", "combination's", "won : lost"], rows)
 
 
 def print_without_truth(found: dict[str, Any]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from twoheads.cli import console
+from twoheads.cli import console, signals, streams
 from twoheads.cli.app import app
-from twoheads.cli.exit_codes import INTERRUPTED, MISTAKE, OUTPUT_CLOSED
-from twoheads.cli.outputs import system_error
+from twoheads.cli.exit_codes import INTERRUPTED_ABOVE, MISTAKE, OUTPUT_CLOSED
+from twoheads.cli.outputs import explained
+from twoheads.engines.temporary import remove_leftovers
 from twoheads.errors import TwoheadsError
 
 #: What typer raises for a command line it cannot read; the class is that of the click it brings along.
@@ -19,24 +21,30 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command; exit code 0, 2 for a user's mistake with one message, 130 when interrupted."""
+    """Run a command; exit code 0, 2 for a user's mistake with one message, 128 and its number for a signal."""
     try:
         # None, or the code that a command or an interruption exits with; the demo runs commands by `run`.
+        remove_leftovers(Path(tempfile.gettempdir()))
         code = app(arguments, standalone_mode=False, obj=run)
+        sys.stdout.flush()
     except _UsageError as error:
         error.show()
         return MISTAKE
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        code = signals.exit_code()
     except TwoheadsError as error:
         console.message(f"Error: {error}")
         return MISTAKE
     except BrokenPipeError:  # the reader of our output has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.silence()
         return OUTPUT_CLOSED
-    except OSError as error:
-        console.message(f"Error: {system_error(error)}")
+    except Exception as error:
+        sentence = explained(error)
+        if sentence is None:
+            raise
+        console.message(f"Error: {sentence}")
         return MISTAKE
-    if code == INTERRUPTED:
+    if code and code > INTERRUPTED_ABOVE:
+        code = signals.exit_code()  # typer exits with 130 whatever the signal
         console.message("Interrupted; no partial file was left.")
     return int(code or 0)

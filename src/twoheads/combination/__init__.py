@@ -7,6 +7,7 @@ from twoheads.combination.logistic import LogisticCombiner
 from twoheads.combination.paper_methods import paper_2021
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.recommendation import recommended
+from twoheads.combination.saved import check_combiner as _check_combiner  # noqa: F401, known when a team is read
 from twoheads.dependence import Dependence
 from twoheads.storage.artifact import load
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.items.protocol import Schema
+from twoheads.combination.learnt import LearntItems
 from twoheads.confusion.base import columns_of
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
@@ -44,6 +45,9 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     classes_: NDArray[Any]
     annotators_: tuple[str, ...]
     models_: tuple[str, ...]
+
+    #: The items whose truth it has learnt from.
+    learnt_: LearntItems
 
     @abstractmethod
     def log_joint(self, block: Block) -> Floats:
@@ -109,6 +113,11 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     def provenance(self) -> dict[str, Any]:
         """How the team was fitted, as noted by `note_provenance`; empty if nothing was."""
         return dict(vars(self).get("provenance_", {}))
+
+    def remember(self, items: LearntItems) -> Self:
+        """Keep what the items are recognised by whose truth the team has learnt from."""
+        self.learnt_ = items
+        return self
 
     def observe(self, X: Any) -> Observations:
         """``X`` as observations with the classes and models of the fit; a scanned table is read whole."""

@@ -13,6 +13,7 @@ from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import label_label_facts
 from twoheads.combination.insight.sentences import label_label_sentences
 from twoheads.combination.items.protocol import Schema
+from twoheads.combination.learnt import LearntItems
 from twoheads.combination.parts import clone_or_default
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
@@ -20,7 +21,7 @@ from twoheads.kernels.answers import Answers, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
-from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.observations import as_observations, as_truth, as_weight, labelled_items
 from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_labelled
 
@@ -70,6 +71,7 @@ class LabelLabelCombiner(Combiner):
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         self._adopt_schema(Schema.of(observations))
+        self.remember(LearntItems.of(observations, as_truth(y, observations)))
         observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))
         n_annotators, n_classes = len(self.annotators_), observations.n_classes
         self.confusion_: Confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")

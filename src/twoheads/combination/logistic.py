@@ -14,11 +14,12 @@ from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import logistic_facts
 from twoheads.combination.insight.sentences import logistic_sentences
 from twoheads.combination.items.protocol import Schema
+from twoheads.combination.learnt import LearntItems
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.observations import as_observations, as_weight, labelled_items
+from twoheads.observations import as_observations, as_truth, as_weight, labelled_items
 from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_labelled
 
@@ -65,6 +66,7 @@ class LogisticCombiner(Combiner):
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
         self._adopt_schema(Schema.of(observations))
+        self.remember(LearntItems.of(observations, as_truth(y, observations)))
         observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))
         features = self._features(self.block(observations, slice(0, len(observations))))
         self.coef_ = np.zeros((observations.n_classes, features.shape[1]))

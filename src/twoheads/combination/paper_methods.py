@@ -29,6 +29,7 @@ from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.items.collect import StatisticsSettings, collect_statistics
 from twoheads.combination.items.open import open_items
 from twoheads.combination.label_label import LabelLabelCombiner
+from twoheads.combination.learnt import LearntItems
 from twoheads.combination.logistic import LogisticCombiner
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.rule import CombinationRule
@@ -224,7 +225,8 @@ class ReleasedEM(ProbabilityLabelCombiner):
         statistics = collect_statistics(items.schema, (0, len(items)), items.blocks(), None, settings).without_sample()
         prevalence = np.full(items.schema.n_classes, 1.0 / items.schema.n_classes)
         rule = CombinationRule(confusion, calibrator, has_model=items.schema.has_model)
-        return self.adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))
+        self.adopt(FitResult(items.schema, rule, statistics, None, prevalence, path))
+        return self.remember(LearntItems.nothing())
 
 
 def _released_em(block: Block) -> tuple[Confusion, ReleasedTemperature, Floats]:

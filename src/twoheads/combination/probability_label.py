@@ -17,6 +17,7 @@ from twoheads.combination.fitting.fit import fit_team
 from twoheads.combination.items.open import open_items
 from twoheads.combination.items.protocol import CountableItems, Schema
 from twoheads.combination.items.sampled import SampledItems
+from twoheads.combination.learnt import LearntItems
 from twoheads.combination.parts import Parts, clone_or_default
 from twoheads.combination.rule import as_class_prior
 from twoheads.combination.statistics.sufficient import merge_statistics
@@ -89,6 +90,8 @@ class ProbabilityLabelCombiner(Team):
         Weight of the labelled items of each class.
     annotation_counts_ : ndarray of shape (3, n_annotators)
         Each person's number of answers, of those on items that others answered too, and how far these agreed.
+    learnt_ : LearntItems
+        What the items are recognised by whose truth it has learnt from: at most 100,000 of them are kept.
     classes_, annotators_ : ndarray, tuple of str
         The classes and the people.
     models_, has_model_ : tuple of str, bool
@@ -151,7 +154,7 @@ class ProbabilityLabelCombiner(Team):
 
     def fit_items(self, items: CountableItems) -> Self:
         """Learn from items opened by `twoheads.combination.items.open_items`."""
-        return self.adopt(fit_team(self._parts(items.schema), items))
+        return self.adopt(fit_team(self._parts(items.schema), items)).remember(items.learnt())
 
     def partial_fit(
         self,
@@ -193,7 +196,8 @@ class ProbabilityLabelCombiner(Team):
         result = fit_team(self._parts(items.schema), items, earlier=earlier)
         n_features = self.n_features_in_
         schema = replace(result.schema, models=self.models_, columns=self._columns())
-        self.adopt(replace(result, schema=schema))
+        learnt = LearntItems.joined([self.learnt_, items.learnt()])
+        self.adopt(replace(result, schema=schema)).remember(learnt)
         self.n_features_in_ = n_features  # that of the first items, as in scikit-learn
         return self
 
@@ -210,7 +214,8 @@ class ProbabilityLabelCombiner(Team):
         statistics = merge_statistics([team.statistics_ for team in teams], annotators)
         schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, self._columns())
         merged: Self = clone(self)
-        return merged.adopt(fit_team(self._parts(schema), SampledItems(schema, statistics)))
+        merged.adopt(fit_team(self._parts(schema), SampledItems(schema, statistics)))
+        return merged.remember(LearntItems.joined([team.learnt_ for team in teams]))
 
     def _parts(self, schema: Schema) -> Parts:
         """The parameters, checked, with unfitted copies of the estimators."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -23,6 +23,7 @@ from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.next_answer import fit_answer_temperature
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.insight.realised_gain import fit_gain_factor
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.pool import ModelPool
@@ -38,6 +39,9 @@ from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import Observations
 from twoheads.storage import artifact
+
+#: What is computed from the sample of training items on first use; it is saved once it is known, or without the sample.
+_FROM_SAMPLE = ("answer_log_temperature", "gain_factor", "mean_posterior", "people_accuracy")
 
 
 class Team(Combiner):
@@ -60,6 +64,7 @@ class Team(Combiner):
     fitted_answer_log_temperature_: float
     fitted_mean_posterior_: Floats
     fitted_people_accuracy_: PeopleAccuracy
+    fitted_gain_factor_: float
 
     #: The class shares that predictions are corrected to; set by `with_class_shares`.
     class_shares_: ClassShares
@@ -117,7 +122,7 @@ class Team(Combiner):
     def shares_of_sample(self, sample: ItemSample) -> ClassShares:
         """The class shares, from a sample of `share_sample`."""
         n_at_fit = min(self.n_labelled_ + self.n_unlabelled_, 2 * sample_size(len(self.classes_)))
-        return class_shares(self._rule_at_fit(), self.classes_, sample, self._mean_posterior(), n_at_fit)
+        return class_shares(self._rule_at_fit(), self.classes_, sample, self.mean_posterior_, n_at_fit)
 
     def with_class_shares(self, shares: ClassShares) -> Self:
         """A copy of the team whose predictions are corrected to the class shares that were found for some items."""
@@ -149,28 +154,39 @@ class Team(Combiner):
     @property
     def answer_log_temperature_(self) -> float:
         """Extra log temperature at which the calibrated model best predicts people's answers; fitted on first use."""
-        check_is_fitted(self)
-        if "fitted_answer_log_temperature_" in vars(self):
-            return self.fitted_answer_log_temperature_
-        if not hasattr(self, "_answer_log_temperature"):
-            self._answer_log_temperature = fit_answer_temperature(self.result())
-        return self._answer_log_temperature
+        found: float = self._from_sample("answer_log_temperature", lambda: fit_answer_temperature(self.result()))
+        return found
 
-    def _mean_posterior(self) -> Floats:
-        """Mean posterior of the items at fit, (n_classes,)."""
-        if "fitted_mean_posterior_" in vars(self):
-            return self.fitted_mean_posterior_
-        return mean_posterior(replace(self.result(), rule=self._rule_at_fit()))
+    @property
+    def gain_factor_(self) -> float:
+        """How much of an expected gain came on labelled items, from 0 to 1.2; fitted on first use."""
+        found: float = self._from_sample(
+            "gain_factor", lambda: fit_gain_factor(self.result(), self.answer_log_temperature_)
+        )
+        return found
+
+    @property
+    def mean_posterior_(self) -> Floats:
+        """Mean posterior of the items at fit, (n_classes,); computed on first use."""
+        found: Floats = self._from_sample(
+            "mean_posterior", lambda: mean_posterior(replace(self.result(), rule=self._rule_at_fit()))
+        )
+        return found
 
     @property
     def people_accuracy_(self) -> PeopleAccuracy:
         """Distributions of people's accuracies, measured or believed; computed on first use."""
+        found: PeopleAccuracy = self._from_sample("people_accuracy", lambda: accuracy_at_fit(self, self.result()))
+        return found
+
+    def _from_sample(self, name: str, compute: Callable[[], Any]) -> Any:
+        """One of `_FROM_SAMPLE`: as it was saved in place of the sample, or computed on first use."""
         check_is_fitted(self)
-        if "fitted_people_accuracy_" in vars(self):
-            return self.fitted_people_accuracy_
-        if not hasattr(self, "_people_accuracy"):
-            self._people_accuracy = accuracy_at_fit(self, self.result())
-        return self._people_accuracy
+        if f"fitted_{name}_" in vars(self):
+            return vars(self)[f"fitted_{name}_"]
+        if f"_{name}" not in vars(self):
+            setattr(self, f"_{name}", compute())
+        return vars(self)[f"_{name}"]
 
     @property
     def annotator_stats_(self) -> dict[str, NDArray[Any]]:
@@ -251,19 +267,18 @@ class Team(Combiner):
             the file holds no training item; `partial_fit` and `merge` then refuse.
         """
         check_is_fitted(self)
-        team = self
+        team = copy(self)
         if not keep_sample:
-            team = copy(self)
             team.statistics_ = self.statistics_.without_sample()
-            team.fitted_answer_log_temperature_ = self.answer_log_temperature_
-            team.fitted_mean_posterior_ = self._mean_posterior()
-            team.fitted_people_accuracy_ = self.people_accuracy_
+        for name in _FROM_SAMPLE:
+            if not keep_sample or f"_{name}" in vars(self):
+                setattr(team, f"fitted_{name}_", getattr(self, f"{name}_"))
         artifact.save(team, path)
 
     def adopt(self, result: FitResult) -> Self:
         """Take over what a fit has found, as fitted attributes."""
         self._adopt_schema(result.schema)
-        for name in "answer_log_temperature", "people_accuracy", "mean_posterior":
+        for name in _FROM_SAMPLE:
             self.__dict__.pop(f"_{name}", None)
             self.__dict__.pop(f"fitted_{name}_", None)
         self.__dict__.pop("class_shares_", None)

@@ -15,8 +15,9 @@ from twoheads.dependence.evidence import Evidence, KeptEvidence, StreamedEvidenc
 from twoheads.errors import InvalidParameter
 from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.agreement import Agreement
+from twoheads.kernels.dependence.left_out import left_out_probas
 from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
@@ -153,6 +154,24 @@ class Dependence(BaseEstimator):
         if answers is not None and answers.start is not None:
             log_likelihood = log_likelihood / design_effect(answers, self.correlation_)
         return dependence_proba(log_proba, log_likelihood, self._nodes())
+
+    def left_out_probas(
+        self, log_proba: Floats, log_likelihood: Floats, true_label: Codes, answers: Answers, *, n: float
+    ) -> tuple[Floats, Floats]:
+        """The same of labelled items, each under the parameters' posterior without it; and so for the plain product.
+
+        log_likelihood  (n_classes, n_items) from matrices fitted without the item
+        n               the weight of all labelled items of the fit
+        """
+        discounted = log_likelihood
+        if answers.start is not None:
+            discounted = log_likelihood / design_effect(answers, self.correlation_)
+        model = np.exp(-self.log_temperature_)[:, None, None] * log_proba
+        logits = np.exp(-self.log_dependence_)[:, None, None] * (model + discounted)
+        logits += self.bias_[self.bias_of_][:, :, None]
+        return left_out_probas(
+            logits, model + log_likelihood, model, self.weight_, true_label, alone_weight=model_alone_weight(n)
+        )
 
     def model_proba(self, calibrated: Floats) -> Floats:
         """Probability of each class for items with a model row and no answer: no dependence, but the average bias.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import tempfile
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,8 @@ from typing import Any, TypeVar
 
 from twoheads.engines.blocks import Blocks, add_up
 from twoheads.engines.progress import current_callback
+from twoheads.engines.room import room
+from twoheads.engines.temporary import temporary_folder
 from twoheads.engines.threads import map_in_threads
 from twoheads.kernels.blocks import Block
 
@@ -60,7 +61,7 @@ class DiskStore(Store):
     """
 
     def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="twoheads-")
+        folder = temporary_folder()
         self._folder, self._n_chunks = Path(folder), 0
         self.close = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
@@ -69,7 +70,7 @@ class DiskStore(Store):
 
     def add(self, chunk: list[Block]) -> None:
         """Keep one more chunk."""
-        with open(self._folder / str(self._n_chunks), "wb") as file:
+        with room("the table could not be kept on disk"), open(self._folder / str(self._n_chunks), "wb") as file:
             pickle.dump(chunk, file, protocol=5)
         self._n_chunks += 1
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from twoheads.engines.chunks import ChunkFunction, Store
 from twoheads.engines.cluster import Cluster, ReadChunk, Span
 from twoheads.engines.memory import keep_freed_memory
 from twoheads.engines.threads import n_threads, single_threaded
-from twoheads.errors import ClusterTrouble, MissingExtra
+from twoheads.errors import ClusterTrouble, InvalidParameter, MissingExtra
 from twoheads.kernels.blocks import Block
 
 try:
@@ -25,15 +26,26 @@ try:
     from dask.utils import funcname
     from distributed import CancelledError
     from distributed.comm.core import CommClosedError
-except ImportError:
-    raise MissingExtra("dask and distributed", "dask", "Running on a Dask cluster") from None
+except ImportError as error:
+    raise MissingExtra.instead_of(error, "dask and distributed", "dask", "Running on a Dask cluster") from None
 
 #: Probabilities in one piece of a table: about 64 MB.
 PIECE_NUMBERS = 1 << 23
 #: Results fetched at a time: each may be large.
 _FETCHED_TOGETHER = 64
-#: Seconds to wait for a scheduler.
-_TIMEOUT = 5
+#: Seconds without any worker after which a cluster is given up, by default.
+_NO_WORKERS_TIMEOUT = 60.0
+#: Seconds to wait for a scheduler, and between looks at whether there are workers.
+_TIMEOUT, _LOOK = 5, 1
+#: What reports lost connections and dead workers at length; one sentence of ours does.
+_LOGGERS = (
+    "distributed",
+    "distributed.client",
+    "distributed.comm",
+    "distributed.core",
+    "tornado.application",
+    "asyncio",
+)
 
 
 class DaskCluster(Cluster):
@@ -46,6 +58,8 @@ class DaskCluster(Cluster):
         machine, of one thread each.
     workers : int, optional
         How many are started on this machine; by default one per core.
+    timeout : float, optional
+        Seconds without any worker after which the cluster is given up; 60 by default.
 
     Examples
     --------
@@ -53,18 +67,27 @@ class DaskCluster(Cluster):
     ...     team = twoheads.recommended().fit(cluster.hold(table))
     """
 
-    def __init__(self, scheduler: str | None = None, *, workers: int | None = None) -> None:
+    def __init__(
+        self, scheduler: str | None = None, *, workers: int | None = None, timeout: float | None = None
+    ) -> None:
+        timeout = _NO_WORKERS_TIMEOUT if timeout is None else timeout
+        if not timeout > 0:
+            raise InvalidParameter(f"timeout (--timeout) must be a positive number of seconds; it is {timeout}.")
         self._local: Any = None
+        self._timeout = timeout
+        self._levels = {name: logging.getLogger(name).level for name in _LOGGERS}
+        _set_levels(dict.fromkeys(_LOGGERS, logging.CRITICAL + 1))
         if scheduler is None:
             self._local = distributed.LocalCluster(
                 n_workers=workers or n_threads(),
                 threads_per_worker=1,
-                dashboard_address=":0",
-                silence_logs=logging.ERROR,
+                dashboard_address="127.0.0.1:0",  # anybody who reaches the page sees the tasks: only this machine
+                silence_logs=logging.CRITICAL,
             )
         try:
             self._client = distributed.Client(self._local or scheduler, timeout=_TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
+            _set_levels(self._levels)
             raise ClusterTrouble(
                 f"scheduler (--scheduler) must be the address of a running Dask scheduler; {scheduler!r} does not "
                 f"answer within {_TIMEOUT} seconds ({type(error).__name__}). Start it, or let this machine reach it."
@@ -75,6 +98,7 @@ class DaskCluster(Cluster):
         self._client.close()
         if self._local is not None:
             self._local.close()
+        _set_levels(self._levels)
 
     @property
     def dashboard(self) -> str:
@@ -99,7 +123,9 @@ class DaskCluster(Cluster):
         """The results of futures, in their order."""
         try:
             for start in range(0, len(futures), _FETCHED_TOGETHER):
-                yield from self._client.gather(list(futures[start : start + _FETCHED_TOGETHER]))
+                together = list(futures[start : start + _FETCHED_TOGETHER])
+                self._wait(together)
+                yield from self._client.gather(together)
         except distributed.KilledWorker as error:
             raise ClusterTrouble(
                 f"the workers died {error.allowed_failures + 1} times on one piece of the table, most likely out of "
@@ -109,6 +135,23 @@ class DaskCluster(Cluster):
             raise ClusterTrouble(
                 f"the connection to the scheduler was lost ({type(error).__name__}). Start again."
             ) from None
+
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait for futures as long as there are workers, and a limited time if there are none."""
+        last_seen = time.monotonic()
+        while True:
+            try:
+                with self._client.as_current():
+                    distributed.wait(futures, timeout=_LOOK)
+                return
+            except TimeoutError:
+                if self._client.nthreads():
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > self._timeout:
+                    raise ClusterTrouble(
+                        f"the cluster has had no workers for {self._timeout:g} seconds. Start some, or wait longer for "
+                        "them with timeout (--timeout)."
+                    ) from None
 
     def send(self, content: bytes) -> Any:
         """A future of some bytes, sent once."""
@@ -138,6 +181,11 @@ class DaskStore(Store):
         return self._cluster.results(
             self._cluster.submit(_apply, [task] * len(chunks), chunks, list(arguments.values()))
         )
+
+
+def _set_levels(levels: dict[str, int]) -> None:
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 def _identity(content: bytes) -> bytes:

@@ -32,6 +32,7 @@ from twoheads.evaluation.metrics import (
 from twoheads.evaluation.predictions import Predictions, predictions
 from twoheads.evaluation.registry import METRICS, Metric
 from twoheads.evaluation.reliability import ReliabilityCurve, reliability_curve
+from twoheads.evaluation.rival_scores import RivalScore
 from twoheads.evaluation.team import Team, UnfittedTeam
 from twoheads.evaluation.theory import (
     combination_accuracy_bound,
@@ -55,6 +56,7 @@ __all__ = [
     "Predictions",
     "ProbabilityShift",
     "ReliabilityCurve",
+    "RivalScore",
     "Score",
     "Team",
     "UnfittedTeam",

@@ -1,8 +1,8 @@
-"""Human, model and combination side by side, and whether the team is significantly better than its better partner."""
+"""Human, model and combination side by side, and whether the team is significantly better than its better half."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,14 @@ from numpy.typing import ArrayLike
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation import headline
 from twoheads.evaluation.bootstrap import Resampling, Score, resampling
+from twoheads.evaluation.calibration_scores import chance_note
 from twoheads.evaluation.difference import Difference, Exchange, Partner, difference_from_better, exchange_with
 from twoheads.evaluation.inputs import whole_number
-from twoheads.evaluation.predictions import Predictions, predictions
+from twoheads.evaluation.judging import Judged, judged
+from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
+from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.registry import ScoredItems, score_all
+from twoheads.evaluation.rival_scores import RivalScore, compared_rivals, differs_from_fit
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Floats
 
@@ -52,7 +56,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Human, model and combination on the same items, with 95 % intervals by a paired bootstrap over items.
+    """Human, model and combination on the same items, with 95 % intervals.
 
     Attributes
     ----------
@@ -69,9 +73,14 @@ class Comparison:
         Several people's answers as the team combines them without the model.
     combination : Member
     difference : Difference or None
-        The combination against the better partner; None if neither has labelled any item.
+        The combination against the better half, the best of its rivals; None if none has labelled any item.
+    rivals : list of RivalScore
+        All rivals: the human, or one person at random, the majority, people combined, the best single person with ten
+        answers at least, each model, and the mean of several.
     human_exchange, model_exchange : Exchange or None
         Items rescued from each partner's error, and lost.
+    remarks : list of str
+        What was left out, and why the better half is not that of the fit.
     """
 
     how: str
@@ -87,6 +96,8 @@ class Comparison:
     difference: Difference | None
     human_exchange: Exchange | None
     model_exchange: Exchange | None
+    rivals: list[RivalScore] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def members(self) -> dict[str, Member]:
         """The members there are, by name, the combination last."""
@@ -96,23 +107,20 @@ class Comparison:
     def headline(self) -> str:
         """The result, with what to do if the team is not significantly better."""
         error, found = self.combination.error, self.difference
-        start = headline.team_error(self.n_items, error.value, error.low, error.high)
+        start = headline.team_error(self.n_items, error.value, error.low, error.high, self.how)
         if found is None:
             return f"{start}."
-        of_all = found.n_items == self.n_items
-        alone = self.human is None or self.model is None
-        end = headline.against(
-            found.better, found.better_error, found.error, found.p_value, found.n_items, of_all=of_all, alone=alone
-        )
-        return start + end
+        return start + headline.against(found, of_all=found.n_items == self.n_items)
 
     def notes(self) -> list[str]:
         """Remarks on the items evaluated, a sentence each; empty if there are none."""
-        return headline.notes(self.how, self.n_items, self.n_unknown, self.n_not_asked, self.n_without_model)
+        counts = self.n_items, self.n_unknown, self.n_not_asked, self.n_without_model
+        chance = chance_note(self.combination.scores.get("expected_calibration_error"))
+        return [*self.remarks, *headline.notes(self.how, *counts), *([] if chance is None else [chance])]
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers, the headline and the notes as plain Python objects that JSON can hold."""
-        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        found = {each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name != "remarks"}
         return {"headline": self.headline(), "notes": self.notes(), **found}
 
 
@@ -122,29 +130,36 @@ def compare(
     y: Any = None,
     *,
     sample_weight: ArrayLike | None = None,
+    held_out: bool | None = None,
     n_bootstrap: int = 2000,
     random_state: int | None = 0,
 ) -> Comparison:
-    """Evaluate a fitted team on held-out items, beside its human and its model.
+    """Evaluate a fitted team beside its human and its model, on items that it has not learnt from.
 
-    Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are percentiles
-    of a bootstrap over items in which all members are resampled together. Shares with fewer than ten events are widened
-    to Wilson's interval; those of calibration errors are shifted by the bias of resampling, and begin at 0 if a
-    calibrated forecaster would show as much by chance. The p-value is McNemar's exact test on the items that one of
-    the two has right and the other wrong; with weights, or ties among several people, ``z = sum w d / sqrt(sum (w
-    d)^2)``. The better partner is chosen on the same items, which favours it, never the team.
+    Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
+
+    Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are
+    Wilson's of a share, by exponential tilting of a mean loss and of a difference of errors, and, with more than 2,000
+    items, percentiles of a bootstrap of all members together. Those of calibration errors are of what is not chance, by
+    drawing outcomes from the probabilities. The better half is the best of the rivals on the same items;
+    that favours it, never the team. The p-value is McNemar's exact test on the items that one of the two has right and
+    the other wrong; with weights, or ties among several people, ``z = sum w d / sqrt(sum (w d)^2)``, corrected for
+    continuity. Where the team errs more, it is multiplied by the number of rivals among which the best was picked.
 
     Parameters
     ----------
     team : Team
-        Fitted on other items than these; for its own items use `cross_validated`.
+        Fitted.
     X : Observations, data frame, or array of shape (n_items, 1 + n_classes)
     y : array of shape (n_items,)
         The truth; None, NaN, -1 or blank if unknown.
     sample_weight : array of shape (n_items,), optional
         How often each item counts.
+    held_out : bool, optional
+        Whether the items are known to be held out. By default that is found from what the team has learnt from. True:
+        nothing is left out, and items learnt from are called so. False: the team is cross-validated.
     n_bootstrap : int
-        Number of replicates.
+        Number of replicates, which are used with many items.
     random_state : int or None
         Seed of the replicates.
 
@@ -152,12 +167,18 @@ def compare(
     --------
     >>> from twoheads import ProbabilityLabelCombiner
     >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]]
-    >>> found = compare(ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1]), X, [0, 1, 1, 1])
-    >>> found.human.error.value, found.model.error.value, found.combination.error.value
-    (0.25, 0.0, 0.25)
+    >>> team = ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1])
+    >>> found = compare(team, [[1, 0.7, 0.3], [0, 0.55, 0.45], [1, 0.25, 0.75]], [0, 0, 1])
+    >>> found.human.error.value, found.model.error.value, found.how
+    (0.3333333333333333, 0.0, 'held out')
     """
-    predicted = predictions(team, X, y, sample_weight=sample_weight)
-    return compare_predictions(predicted, n_bootstrap=n_bootstrap, random_state=random_state)
+    found = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
+    if found.status == TOO_KIND and not held_out:
+        raise InvalidObservations(
+            "the truth must be known for at least 2 items to evaluate a team on items that it has learnt from; it is "
+            "known for 1. Label more items, or evaluate the team on others."
+        )
+    return compare_judged(team, found, n_bootstrap=n_bootstrap, random_state=random_state)
 
 
 def compare_predictions(
@@ -175,9 +196,7 @@ def compare_predictions(
     human = Partner(np.where(asked, items.human_error, 0.0), asked)
     model = Partner(_wrong(items, items.model_proba), has_model)
     team_error = _wrong(items, items.combined_proba)
-    partners = {"human": human, "model": model}
-    if items.crowd_proba is not None:
-        partners["crowd"] = Partner(_wrong(items, items.crowd_proba), asked)
+    compared = compared_rivals(items)
     return Comparison(
         how=items.how,
         n_items=len(items),
@@ -189,10 +208,25 @@ def compare_predictions(
         model=_forecaster(items, items.model_proba, weight * has_model, draws),
         calibrated_model=_forecaster(items, items.calibrated_proba, weight * has_model, draws),
         combination=_scored(items, items.combined_proba, weight, draws),
-        difference=difference_from_better(partners, team_error, weight, draws),
+        difference=None if compared is None else difference_from_better(compared, team_error, weight, draws),
+        rivals=[] if compared is None else compared.scores(weight, draws),
         human_exchange=exchange_with(human, team_error),
         model_exchange=exchange_with(model, team_error),
     )
+
+
+def compare_judged(team: Team, found: Judged, *, n_bootstrap: int = 2000, random_state: int | None = 0) -> Comparison:
+    """Evaluate predictions of `judged`, and say what was left out, and where the result differs from that at fit."""
+    compared = compare_predictions(
+        found.predicted, n_bootstrap=n_bootstrap, random_state=random_state, n_unknown=found.n_unknown
+    )
+    remarks = list(found.notes)
+    if found.status == CROSS_VALIDATED:
+        items, _ = _with_truth(found.predicted)
+        here = compared_rivals(items)
+        why = differs_from_fit(team, None if here is None else here.rivals)
+        remarks += [] if why is None else [why]
+    return replace(compared, remarks=remarks)
 
 
 def _with_truth(predicted: Predictions) -> tuple[Predictions, int]:
@@ -238,4 +272,6 @@ def _scored(items: Predictions, proba: Floats, weight: Floats, draws: Resampling
 def _plain(value: Any) -> Any:
     if isinstance(value, Member):
         return value.as_dict()
-    return asdict(value) if isinstance(value, Difference | Exchange) else value
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return asdict(value) if isinstance(value, Difference | Exchange | RivalScore) else value

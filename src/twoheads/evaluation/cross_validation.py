@@ -13,6 +13,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import Predictions, predict_all
 from twoheads.evaluation.team import Team, UnfittedTeam
+from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
 
@@ -130,4 +131,8 @@ def _concatenated(parts: list[Predictions]) -> Predictions:
         np.concatenate(calibrated) if calibrated else None,
         np.concatenate([part.combined_proba for part in parts]),
         crowd_proba=np.concatenate(crowd) if len(crowd) == len(parts) else None,
+        answers=joined_answers([part.answers for part in parts if part.answers is not None]),
+        annotators=parts[0].annotators,
+        models=parts[0].models,
+        model_labels=np.concatenate([part.model_labels for part in parts if part.model_labels is not None], axis=1),
     )

@@ -1,4 +1,4 @@
-"""The combination against its partners: the difference from the better one, and what changes hands."""
+"""The combination against the better half, and what it changes about each partner's answers."""
 
 from __future__ import annotations
 
@@ -6,27 +6,33 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest, norm
 
 from twoheads.evaluation.bootstrap import Resampling, Score, difference_score
+from twoheads.evaluation.rival_scores import Compared
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.scoring import scores
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The combination's error minus that of the better partner, on the items with a label of the better partner.
+    """The combination's error minus that of the better half, on the items with a label of the better half.
 
-    better               "human", "crowd" or "model": the partner with the lowest error on the items all have labelled
-    n_items              the items both the combination and the better partner have labelled
-    better_error, error  the errors of the better partner and of the combination on them
+    better               key of the better half, the best of all rivals: "human", "person" (one at random), "majority",
+                         "crowd" (people combined), "model", "models" (their mean) or "best_person"
+    name                 of that person or model; "" if there is none
+    words                the better half in a sentence
+    n_rivals             how many rivals there are
+    n_items              the items both the combination and the better half have labelled
+    better_error, error  the errors of the better half and of the combination on them
     difference           ``error - better_error``, paired by item: below 0 the team is better
-    fewer_errors         ``1 - error / better_error``; None if the better partner never errs
-    n_won, n_lost        items only the combination has right, and only the better partner
-    p_value              McNemar's exact two-sided test of ``n_won`` against ``n_lost``
+    fewer_errors         ``1 - error / better_error``; None if the better half never errs
+    n_won, n_lost        items only the combination has right, and only the better half
+    p_value              of the difference, two-sided, corrected for having picked the better half
     """
 
     better: str
+    name: str
+    words: str
+    n_rivals: int
     n_items: int
     better_error: float
     error: float
@@ -60,27 +66,25 @@ class Partner:
 
 
 def difference_from_better(
-    partners: dict[str, Partner], team_error: Floats, weight: Floats, replicates: Resampling
-) -> Difference | None:
-    """Compare the combination with the better of its partners; None if no partner has labelled any item."""
-    present = {name: partner for name, partner in partners.items() if partner.labelled.any()}
-    if not present:
-        return None
-    better = _better(present, weight)
-    partner, here = present[better], present[better].labelled
-    difference, counted = (team_error - partner.error)[here], weight[here]
-    error, better_error = (scores.weighted_mean(values[here], counted) for values in (team_error, partner.error))
-    won, lost = int(np.count_nonzero(difference < 0)), int(np.count_nonzero(difference > 0))
+    compared: Compared, team_error: Floats, weight: Floats, replicates: Resampling
+) -> Difference:
+    """Compare the combination with the best of its rivals."""
+    rivals = compared.rivals
+    best, error = rivals.better_half, compared.errors[rivals.better]
+    here = ~np.isnan(error)
     return Difference(
-        better=better,
+        better=best.key,
+        name=best.name,
+        words=rivals.better_words,
+        n_rivals=len(rivals.members),
         n_items=int(here.sum()),
-        better_error=better_error,
-        error=error,
-        difference=difference_score(difference, counted, replicates.take(here)),
-        fewer_errors=1.0 - error / better_error if better_error > 0 else None,
-        n_won=won,
-        n_lost=lost,
-        p_value=_p_value(difference, counted, won, lost),
+        better_error=best.error,
+        error=best.team_error,
+        difference=difference_score((team_error - error)[here], weight[here], replicates.take(here)),
+        fewer_errors=1.0 - best.team_error / best.error if best.errors > 0 else None,
+        n_won=round(best.won),
+        n_lost=round(best.lost),
+        p_value=rivals.p_value,
     )
 
 
@@ -97,25 +101,3 @@ def exchange_with(partner: Partner, team_error: Floats) -> Exchange | None:
         both_right=int((right & team_right).sum()),
         both_wrong=int((wrong & ~team_right).sum()),
     )
-
-
-def _better(partners: dict[str, Partner], weight: Floats) -> str:
-    """The partner with the lowest error: on the items all have labelled, or if there are none, on its own."""
-    shared = np.logical_and.reduce([partner.labelled for partner in partners.values()])
-
-    def error(name: str) -> float:
-        rows = shared if shared.any() else partners[name].labelled
-        return scores.weighted_mean(partners[name].error[rows], weight[rows])
-
-    return min(partners, key=error)
-
-
-def _p_value(difference: Floats, weight: Floats, won: int, lost: int) -> float:
-    """Test whether wins and losses are equally likely: exact for whole items, else by the normal approximation."""
-    if won + lost == 0:
-        return 1.0
-    whole = bool(np.isin(difference, (-1.0, 0.0, 1.0)).all()) and bool((weight == weight[0]).all())
-    if whole:
-        return float(binomtest(won, won + lost).pvalue)
-    gain = weight * difference
-    return float(2.0 * norm.sf(abs(gain.sum()) / np.sqrt((gain**2).sum())))

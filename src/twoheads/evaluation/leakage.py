@@ -1,132 +1,111 @@
-"""Leakage protection: a team is never evaluated on truth that it was fitted on.
+"""Leakage protection: a team is never said to be held out from truth that it has learnt from.
 
-At fit, `training_items` notes the table's fingerprint and a hash of every item of known truth. Before an evaluation,
-`held_out_items` compares them with the items to evaluate.
+A fitted team knows the items it has learnt from (`twoheads.combination.learnt`); `status_of` compares them with the
+items to evaluate, and `items_to_judge` decides what can be said of which of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations, as_truth
-from twoheads.tables.fingerprints import fingerprint, row_hashes
+from twoheads.combination.learnt import Recognised
+from twoheads.evaluation.team import Team, learnt_of
+from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.observations import Observations
+from twoheads.text import count
 
-#: With more labelled items than this their hashes are not kept: only the table as a whole is recognised.
-MAX_HASHES = 100_000
+#: How the items to evaluate relate to those the team has learnt from.
+HELD_OUT = "held out"
+TOO_KIND = "learnt from: too kind"
+UNKNOWN = "whether held out cannot be known"
+#: They are to be cross-validated.
+CROSS_VALIDATED = "cross-validated"
 
-
-@dataclass(frozen=True, eq=False)
-class TrainingItems:
-    """The items a team was fitted on.
-
-    Attributes
-    ----------
-    fingerprint : str or None
-        Of the whole table, in any order of rows.
-    item_hashes : ndarray of shape (n_labelled,) or None
-        Of the items of known truth; None if items have no ids, or if there are too many.
-    n_labelled : int or None
-        How many items had a truth.
-    """
-
-    fingerprint: str | None
-    item_hashes: NDArray[np.int64] | None
-    n_labelled: int | None = None
+_SAME_CONTENT = "items with the same answers and probabilities; give ids (a column item) to distinguish them"
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class ToJudge:
     """The items to evaluate a team on.
 
-    Attributes
-    ----------
-    observations, y : Observations, array
-        The items, and their truth.
-    fitted_on_same : bool
-        Whether the team was fitted on all of their truth: then it must be cross-validated.
-    notes : list of str
-        Remarks on what was left out.
+    rows    (n_rows,) positions of the items, with those of unknown truth
+    status  `HELD_OUT`, `CROSS_VALIDATED`, `TOO_KIND` or `UNKNOWN`
+    notes   remarks, a sentence each
     """
 
-    observations: Observations
-    y: Any
-    fitted_on_same: bool
-    notes: list[str]
+    rows: Codes
+    status: str
+    notes: list[str] = field(default_factory=list)
 
 
-def training_items(
-    observations: Observations, y: Any, *, has_ids: bool, n_labelled: int | None = None
-) -> TrainingItems:
-    """Note which items a team is fitted on; ``has_ids`` is whether the table has ids of its own."""
-    return TrainingItems(fingerprint(observations), _labelled_hashes(observations, y, has_ids), n_labelled)
+def status_of(team: Team, observations: Observations, truth: Codes) -> str:
+    """What predictions by the team itself are: `HELD_OUT`, `TOO_KIND` if it has learnt from any item, or `UNKNOWN`."""
+    known = np.flatnonzero(truth != MISSING)
+    if not len(known):
+        return HELD_OUT
+    found = _recognised(team, observations, known)
+    if found is None:
+        return UNKNOWN
+    if found.learnt.any():
+        return TOO_KIND if found.certain else UNKNOWN
+    return HELD_OUT if found.complete else UNKNOWN
 
 
-def training_items_of_blocks(blocks: Iterable[tuple[Observations, Any]], *, has_ids: bool) -> TrainingItems:
-    """The same for the blocks of a large table, in one pass that holds one block at a time."""
-    hashes: list[NDArray[np.int64]] | None = []
+def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held_out: bool | None = None) -> ToJudge:
+    """The items to evaluate a team on, and how.
 
-    def passed_on() -> Iterator[Observations]:
-        nonlocal hashes
-        for observations, y in blocks:
-            found = _labelled_hashes(observations, y, has_ids)
-            hashes = None if found is None or hashes is None else [*hashes, found]
-            if hashes is not None and sum(map(len, hashes)) > MAX_HASHES:
-                hashes = None
-            yield observations
-
-    whole = fingerprint(passed_on())
-    return TrainingItems(whole, None if hashes is None else np.concatenate(hashes))
-
-
-def held_out_items(observations: Observations, y: Any, trained_on: TrainingItems, *, has_ids: bool) -> HeldOut:
-    """The items whose truth the team was not fitted on.
-
-    Items whose truth it was fitted on are left out, unless there are no others: then the team is to be cross-validated.
-    Without ids only the table as a whole can be recognised.
+    Items whose truth it has learnt from are left out, unless there are no others: then it is to be cross-validated.
+    ``held_out`` is what the user says of the items: True if none was learnt from, False if all were; None to find out.
     """
-    known = as_truth(y, observations) != MISSING
-    n_known = int(known.sum())
-    if n_known == 0 or trained_on.n_labelled == 0:
-        return HeldOut(observations, y, False, [])
-    if trained_on.item_hashes is None or not has_ids:
-        return _whole_table(observations, y, trained_on, n_known)
-    used = known & np.isin(item_hashes(observations).view(np.int64), trained_on.item_hashes)
-    n_used = int(used.sum())
-    if n_used in (0, n_known):
-        return HeldOut(observations, y, n_used == n_known, [])
-    rest = np.flatnonzero(~used)
-    note = f"The team was fitted on {n_used:,} of {n_known:,} items with truth; these are left out."
-    return HeldOut(observations.take(rest), np.asarray(y)[rest], False, [note])
+    rows, known = np.arange(len(observations)), np.flatnonzero(truth != MISSING)
+    if held_out is False:
+        return _all_learnt(rows, len(known), [])
+    found = _recognised(team, observations, known) if len(known) else None
+    if held_out or not len(known):
+        return _as_told(rows, found)
+    if found is None:
+        return ToJudge(rows, UNKNOWN, [f"{type(team).__name__} does not know the items it has learnt from."])
+    n_learnt, n_known = int(found.learnt.sum()), len(known)
+    if n_learnt == 0:
+        return ToJudge(rows, HELD_OUT) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
+    if found.renumbered:
+        note = f"{n_learnt:,} of {n_known:,} items with truth have ids of items the team was fitted on, but other "
+        return ToJudge(rows, UNKNOWN, [note + "probabilities. If they are other items, give them ids of their own."])
+    if n_learnt == n_known or not found.complete:
+        note = "The team was fitted on these items" + ("." if found.certain else f", or on {_SAME_CONTENT}.")
+        return _all_learnt(rows, n_known, [note])
+    if not found.certain:
+        note = f"{n_learnt:,} of {n_known:,} items with truth may be among those the team was fitted on, or be other "
+        return ToJudge(rows, UNKNOWN, [note + f"{_SAME_CONTENT}."])
+    note = f"The team was fitted on {n_learnt:,} of {n_known:,} items with truth; these are left out."
+    return ToJudge(np.setdiff1d(rows, known[found.learnt]), HELD_OUT, [note])
 
 
-def item_hashes(observations: Observations) -> NDArray[np.uint64]:
-    """Hash of each item, from its id, its answers and the model's probabilities, (n_items,)."""
-    ids = (
-        int.from_bytes(blake2b(str(item).encode(), digest_size=8).digest(), "big")
-        for item in observations.items.tolist()
-    )
-    return np.fromiter(ids, dtype=np.uint64, count=len(observations)) ^ row_hashes(observations)
+_TOO_MANY = "The team was fitted on too many items to keep all of them in mind; none of those kept is here."
 
 
-def _whole_table(observations: Observations, y: Any, trained_on: TrainingItems, n_known: int) -> HeldOut:
-    same = fingerprint(observations) == trained_on.fingerprint
-    notes = []
-    if same and trained_on.n_labelled is not None and n_known > trained_on.n_labelled:
-        notes = [
-            f"The team was fitted on {trained_on.n_labelled} items with truth; its copies here are fitted on more."
-        ]
-    return HeldOut(observations, y, same, notes)
-
-
-def _labelled_hashes(observations: Observations, y: Any, has_ids: bool) -> NDArray[np.int64] | None:
-    known = np.flatnonzero(as_truth(y, observations) != MISSING)
-    if not has_ids or len(known) > MAX_HASHES:
+def _recognised(team: Team, observations: Observations, known: Codes) -> Recognised | None:
+    """Which of the known items the team has learnt from; None if it does not know what it has learnt from."""
+    learnt = learnt_of(team)
+    if learnt is None:
         return None
-    return item_hashes(observations.take(known)).view(np.int64)
+    if not learnt.n_items:
+        return Recognised(np.zeros(len(known), dtype=bool), True, True)
+    found = learnt.recognise(observations)  # all of them: whether ids number the rows is seen in the whole table
+    unclear = not found.certain and bool(found.learnt[known].any())
+    return Recognised(found.learnt[known], not unclear, found.complete, found.renumbered and unclear)
+
+
+def _all_learnt(rows: Codes, n_known: int, notes: list[str]) -> ToJudge:
+    """Items that were all learnt from: to be cross-validated if there are two at least."""
+    return ToJudge(rows, CROSS_VALIDATED if n_known > 1 else TOO_KIND, notes)
+
+
+def _as_told(rows: Codes, found: Recognised | None) -> ToJudge:
+    """All items as held out, unless some were certainly learnt from."""
+    if found is None or not found.learnt.any() or not found.certain:
+        return ToJudge(rows, HELD_OUT)
+    n_learnt = int(found.learnt.sum())
+    return ToJudge(rows, TOO_KIND, [f"The team has learnt from {count(n_learnt, 'item')} of these with truth."])

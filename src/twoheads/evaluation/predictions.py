@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.rivals import model_labels
 from twoheads.engines.blocks import block_slices, map_blocks
+from twoheads.evaluation.leakage import status_of
 from twoheads.evaluation.team import Team, at_hand, calibrator_of
-from twoheads.kernels.answers import item_of_answers
+from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
 
@@ -39,10 +41,14 @@ class Predictions:
         The model's probabilities as the team calibrates them; None if the team has no calibrator.
     weight : ndarray of shape (n_items,) or None
     how : str
-        How they were made: "held out", "5-fold cross-validation", ...
+        How they were made: "held out", "5-fold cross-validation", "learnt from: too kind", ...
     crowd_proba : ndarray of shape (n_items, n_classes) or None
         The people's answers as the team combines them without the model; None if no item has several answers, or none
         has a model prediction.
+    answers, annotators : Answers, tuple of str
+        The people's answers, and their names; None if only ``human_error`` is known.
+    models, model_labels : tuple of str, ndarray of shape (n_labels, n_items)
+        The models' names, and the class that each, and with several their mean, finds most probable.
     """
 
     classes: NDArray[Any]
@@ -57,6 +63,10 @@ class Predictions:
     weight: Floats | None = None
     how: str = "held out"
     crowd_proba: Floats | None = None
+    answers: Answers | None = None
+    annotators: tuple[str, ...] = ("human",)
+    models: tuple[str, ...] = ("model",)
+    model_labels: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.true_label)
@@ -85,11 +95,13 @@ class Predictions:
             combined_proba=self.combined_proba[rows],
             weight=None if self.weight is None else self.weight[rows],
             crowd_proba=None if self.crowd_proba is None else self.crowd_proba[rows],
+            answers=None if self.answers is None else self.answers.take(np.arange(len(self))[rows]),
+            model_labels=None if self.model_labels is None else self.model_labels[:, rows],
         )
 
 
 def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> Predictions:
-    """Predictions of a fitted team, of its model and of its human for held-out items.
+    """Predictions of a fitted team, of its model and of its human; ``how`` says whether the items are held out.
 
     Parameters
     ----------
@@ -111,14 +123,15 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
     observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
     y, sample_weight = matched_rows(X, y, sample_weight)
     weight = as_weight(sample_weight, len(observations))
-    return predict_all(team, observations, as_truth(y, observations), weight)
+    truth = as_truth(y, observations)
+    return replace(predict_all(team, observations, truth, weight), how=status_of(team, observations, truth))
 
 
 def predict_all(team: Team, observations: Observations, true_label: Codes, weight: Floats | None) -> Predictions:
     """Predictions for observations whose classes are the team's."""
     team = at_hand(team, observations)
     calibrator = calibrator_of(team)
-    model, calibrated = _model_proba(observations, calibrator)
+    model, calibrated, labels = _model_proba(observations, calibrator)
     human_label, human_error = majority(observations, true_label)
     has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
     if observations.answers.start is not None and has_model.any() and calibrator is not None:
@@ -135,6 +148,10 @@ def predict_all(team: Team, observations: Observations, true_label: Codes, weigh
         combined,
         weight,
         crowd_proba=crowd,
+        answers=observations.answers,
+        annotators=observations.annotators,
+        models=observations.models if observations.model_proba else (),
+        model_labels=labels,
     )
 
 
@@ -159,17 +176,20 @@ def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floa
     return label, error
 
 
-def _model_proba(observations: Observations, calibrator: Calibrator | None) -> tuple[Floats, Floats | None]:
-    """The model's probabilities as given and as calibrated, (n_items, n_classes) each."""
+def _model_proba(observations: Observations, calibrator: Calibrator | None) -> tuple[Floats, Floats | None, Codes]:
+    """The model's probabilities as given and as calibrated, (n_items, n_classes) each, and all models' labels."""
+    n_models = len(observations.model_proba)
+    labels = np.empty((n_models + 1 if n_models > 1 else 1, len(observations)), dtype=np.intp)
     model = np.empty((len(observations), observations.n_classes))
     calibrated = None if calibrator is None else np.empty_like(model)
 
     def write(rows: slice) -> None:
-        log_proba = observations.block(rows).log_proba
+        block = observations.block(rows)
+        log_proba, labels[:, rows] = block.log_proba, model_labels(block)
         model[rows] = np.exp(log_proba).T
         if calibrated is not None and calibrator is not None:
             calibrated[rows] = np.exp(calibrator.calibrate(log_proba)).T
 
     for _ in map_blocks(write, block_slices(len(observations), observations.n_classes)):
         pass
-    return model, calibrated
+    return model, calibrated, labels

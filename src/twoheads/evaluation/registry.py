@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twoheads.evaluation.bootstrap import (
-    Resampling,
-    Score,
-    calibration_score,
-    classwise_calibration_score,
-    mean_score,
-    share_score,
-)
+from twoheads.evaluation.bootstrap import MANY, Resampling, Score, mean_score, share_score
+from twoheads.evaluation.calibration_scores import classwise_score, top_label_score
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.tilting import possible_losses
 from twoheads.kernels.scoring import scores
+from twoheads.kernels.simplex import FLOOR
+
+#: What else might have been true counts as so many items, at the forecast with this power (somewhat less sure).
+_POSSIBLE_ITEMS, _POSSIBLE_POWER = 2.0, 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,21 +92,31 @@ def _error(items: ScoredItems) -> Score:
 
 
 def _log_loss(items: ScoredItems) -> Score:
-    return mean_score(scores.log_losses(items.known_proba, items.true_label), items.weight, items.replicates)
-
-
-def _expected_calibration_error(items: ScoredItems) -> Score:
-    return calibration_score(items.known_proba.max(axis=0), 1.0 - items.error, items.weight, items.replicates)
-
-
-def _classwise_calibration_error(items: ScoredItems) -> Score:
-    proba = items.known_proba
-    outcome = items.true_label == np.arange(len(proba))[:, None]
-    return classwise_calibration_score(proba, outcome, items.weight, items.replicates)
+    loss = -np.log(np.maximum(items.known_proba, FLOOR))
+    return _mean_loss(items, scores.log_losses(items.known_proba, items.true_label), loss)
 
 
 def _brier_score(items: ScoredItems) -> Score:
-    return mean_score(scores.brier_scores(items.known_proba, items.true_label), items.weight, items.replicates)
+    proba = items.known_proba
+    loss = (proba**2).sum(axis=0) + 1.0 - 2.0 * proba
+    return _mean_loss(items, scores.brier_scores(proba, items.true_label), loss)
+
+
+def _mean_loss(items: ScoredItems, seen: Floats, loss: Floats) -> Score:
+    """The mean of the losses seen; every outcome of every item, ``loss`` (n_classes, n_items), is possible."""
+    if len(seen) > MANY:
+        return mean_score(seen, items.weight, items.replicates)
+    flatter = np.maximum(items.known_proba, FLOOR) ** _POSSIBLE_POWER
+    possible = possible_losses(loss, flatter / flatter.sum(axis=0), items=_POSSIBLE_ITEMS)
+    return mean_score(seen, items.weight, items.replicates, possible=possible)
+
+
+def _expected_calibration_error(items: ScoredItems) -> Score:
+    return top_label_score(items.known_proba, items.true_label, items.weight)
+
+
+def _classwise_calibration_error(items: ScoredItems) -> Score:
+    return classwise_score(items.known_proba, items.true_label, items.weight)
 
 
 #: The metrics, in the order they are shown.
@@ -125,7 +134,7 @@ METRICS: list[Metric] = [
         _expected_calibration_error,
         "calibration error",
         "ECE",
-        "How far the stated confidence is from the accuracy (ECE); 0 is perfect.",
+        "How far the stated confidence is from the accuracy (ECE); 0 is perfect, but chance adds to it with few items.",
         "%",
         1,
     ),

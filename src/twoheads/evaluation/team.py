@@ -11,9 +11,12 @@ from typing import Any, Protocol, Self, cast, runtime_checkable
 from numpy.typing import NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.learnt import LearntItems
+from twoheads.combination.rivals import Rivals
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
 
@@ -60,6 +63,20 @@ class CountsLabels(Protocol):
 
     n_labelled_: int
     n_unlabelled_: int
+
+
+@runtime_checkable
+class RemembersItems(Protocol):
+    """A team that recognises the items it has learnt from."""
+
+    learnt_: LearntItems
+
+
+@runtime_checkable
+class HasRecord(Protocol):
+    """A team with a record of its labelled items, each held out."""
+
+    holdout_: HoldoutRecord | None
 
 
 @runtime_checkable
@@ -160,3 +177,14 @@ def confusion_of(team: Team) -> Confusion | None:
 def n_labelled_of(team: Team) -> int | None:
     """How many items with truth the team was fitted on; None if it does not know."""
     return team.n_labelled_ if isinstance(team, CountsLabels) else None
+
+
+def learnt_of(team: Team) -> LearntItems | None:
+    """The items whose truth the team has learnt from; None if it does not know."""
+    return team.learnt_ if isinstance(team, RemembersItems) else None
+
+
+def record_of(team: Team) -> Rivals | None:
+    """The rivals in the team's own record of its labelled items; None if it has none."""
+    record = team.holdout_ if isinstance(team, HasRecord) else None
+    return None if record is None else record.rivals

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from twoheads.combination.better_half import decimals
 from twoheads.evaluation.bootstrap import Score, mean_score, resampling, share_score
-from twoheads.evaluation.headline import decimals
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.evaluation.team import Team

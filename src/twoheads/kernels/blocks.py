@@ -28,6 +28,8 @@ class Block:
     members     one (n_classes, n_items) per model if there are several, as ``log_proba``; NaN where a model has no row
     no_model    (n_items,) which items have no model row; None if all have one
     number      (n_items,) the items' numbers in the table, from 0; None if not needed
+    top_labels  (n_models + 1, n_items) the class that each of several models, and their mean, finds most probable, of
+                items whose models were then pooled; None otherwise
     """
 
     log_proba: Floats
@@ -40,6 +42,7 @@ class Block:
     members: tuple[Floats, ...] = ()
     no_model: NDArray[np.bool_] | None = None
     number: Codes | None = None
+    top_labels: Codes | None = None
 
     @property
     def n_items(self) -> int:
@@ -104,6 +107,7 @@ class Block:
             tuple(member[:, items] for member in self.members),
             None if self.no_model is None else self.no_model[items],
             None if self.number is None else self.number[items],
+            None if self.top_labels is None else self.top_labels[:, items],
         )
 
 
@@ -143,6 +147,7 @@ def joined(blocks: Sequence[Block]) -> Block:
         tuple(np.concatenate(member, axis=1) for member in zip(*(block.members for block in blocks), strict=True)),
         filled("no_model", False),
         filled("number", MISSING),
+        None if (top := each("top_labels")) is None else np.concatenate(top, axis=1),
     )
 
 

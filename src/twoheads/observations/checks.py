@@ -80,6 +80,10 @@ def as_class_codes(values: ArrayLike, n_classes: int, argument: str) -> Codes:
     return filled.astype(np.intp)
 
 
+#: The largest weight of an item: sums of larger ones are no longer exact.
+MOST_WEIGHT = 1e12
+
+
 def as_weight(sample_weight: ArrayLike | None, n_items: int, *, beside: str = "X") -> Floats | None:
     """Weights of the items as floats, or None if every item counts once; ``beside`` names the items' argument."""
     if sample_weight is None:
@@ -96,6 +100,10 @@ def as_weight(sample_weight: ArrayLike | None, n_items: int, *, beside: str = "X
     off = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(off):
         raise rows_off("sample_weight", "must be finite and not negative", weight, off, remedy)
+    off = np.flatnonzero(weight > MOST_WEIGHT)
+    if len(off):
+        remedy = "A weight counts items: divide all of them by the same number."
+        raise rows_off("sample_weight", f"must be at most {MOST_WEIGHT:g}", weight, off, remedy)
     if not weight.any():
         raise InvalidObservations("sample_weight must be positive for at least one item; all are 0.")
     return weight

@@ -207,8 +207,9 @@ def _from_arrow(X: Any) -> Any:
     """A table from the Arrow C interface, or None if it is not one."""
     try:
         import pyarrow
-    except ImportError:
-        raise MissingExtra("pyarrow", "frames", f"Reading a {type(X).__name__} by the Arrow C stream") from None
+    except ImportError as error:
+        purpose = f"Reading a {type(X).__name__} by the Arrow C stream"
+        raise MissingExtra.instead_of(error, "pyarrow", "frames", purpose) from None
     try:
         return pyarrow.table(X)
     except (TypeError, ValueError):

@@ -257,7 +257,7 @@ def _label_remedy(value: Any, names: Sequence[str]) -> str:
         return f"Only case or blanks differ from {same!r}: write it as the class is written."
     if _is_number_text(text):
         return _number_remedy(text, names)
-    if near := get_close_matches(text, names, n=1):
+    if near := get_close_matches(text[:80], [name[:80] for name in names], n=1):  # time grows with the square
         return f"Did you mean {near[0]!r}?"
     return (
         f"If {text!r} is a class, it needs a column of probabilities like the others; "

@@ -49,6 +49,8 @@ class Observations:
     confidence : ndarray of shape (n_answers,), optional
         The confidence of each answer, on any scale: one number per entry of ``answers.column``, NaN where it is not
         known. None if no confidence is known.
+    has_ids : bool
+        Whether ``items`` are ids that were given, not row numbers.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Observations:
     columns: tuple[str, ...] | None = None
     unsure: Answers | None = None
     confidence: Floats | None = None
+    has_ids: bool = False
 
     def __post_init__(self) -> None:
         checks.check_order(self.classes, self.model_proba)
@@ -181,27 +184,29 @@ class Observations:
         unsure: Answers | None = None,
         confidence: Floats | None = None,
         model_scale: str = "probability",
+        has_ids: bool = True,
         terms: ModelTerms = CALL_TERMS,
     ) -> Self:
         """Observations from their fields, each checked; classes must be in order. ``terms`` are those of messages."""
         n_items = len(answers)
         checks.check_sizes(classes, n_items, model_scale)
         check_models(model_proba, models, n_items, classes, model_scale, terms)
-        items = np.arange(n_items) if items is None else items
-        checks.same_length("items", len(items), "model_proba", n_items)
+        ids = np.arange(n_items) if items is None else items
+        checks.same_length("items", len(ids), "model_proba", n_items)
         observations = cls(
             classes,
             model_proba,
             answers,
             annotators,
-            items,
+            ids,
             ("model",) * len(model_proba) if models is None else models,
             model_scale,
             columns,
             None if unsure is None or not unsure.per_item().any() else unsure,
             None if confidence is None or np.isnan(confidence).all() else confidence,
+            has_ids and items is not None,
         )
-        checks.check_information(observations.has_model, answers, observations.unsure, items)
+        checks.check_information(observations.has_model, answers, observations.unsure, ids)
         return observations
 
     def __len__(self) -> int:
@@ -216,11 +221,6 @@ class Observations:
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.classes)
-
-    @property
-    def n_columns(self) -> int:
-        """How many (annotator, possible answer) pairs there are."""
-        return len(self.annotators) * self.n_classes
 
     def __getitem__(self, key: Any) -> Self:
         """The observations of a subset of the items, by a slice, a mask or positions."""

@@ -26,10 +26,11 @@ def expected_gain(
 ) -> Floats:
     r"""Expected gain in accuracy of each item's label from one more answer.
 
-    .. math:: \sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
+    .. math:: f\,\sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
 
     with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior after the answer h, and
-    b its belief now. An answer that cannot change the label gains nothing; the gain is never negative.
+    b its belief now. f (``gain_factor_``) is how much of such a gain came on the labelled items of the fit, from 0 to
+    1.2. An answer that cannot change the label gains nothing; the gain is never negative.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ class Outlook:
             after = self._posteriors(np.repeat(item, n_labels), (place[chunk, None] * n_classes + np.arange(n_labels)))
             posterior = np.moveaxis(after.reshape(n_classes, len(item), n_labels), 2, 0)
             proba = np.einsum("nak,kn->an", matrix, self.belief[:, item])
-            out[chunk] = gains(proba, posterior, self.choice[item], self.worth)
+            out[chunk] = self.team.gain_factor_ * gains(proba, posterior, self.choice[item], self.worth)
 
         for _ in map_blocks(write, block_slices(len(rows), n_labels * n_classes)):
             pass

@@ -24,8 +24,8 @@ def need_matplotlib(purpose: str = "a figure") -> Any:
     """Matplotlib, or an error with how to install it."""
     try:
         import matplotlib
-    except ImportError:
-        raise MissingExtra("matplotlib", "cli", purpose) from None
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, "matplotlib", "cli", purpose) from None
     return matplotlib
 
 

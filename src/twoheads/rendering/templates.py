@@ -14,8 +14,8 @@ def template_environment(package: str, purpose: str) -> Environment:
     """An environment that escapes HTML and fails on undefined names; ``purpose`` begins the message without Jinja."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtra("jinja2", "cli", purpose) from None
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, "jinja2", "cli", purpose) from None
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

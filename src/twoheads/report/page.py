@@ -7,6 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from twoheads.combination.rivals import MODELS, PEOPLE
 from twoheads.evaluation import METRICS
 from twoheads.evaluation.headline import name_of
 from twoheads.evaluation.team import Team
@@ -39,9 +40,9 @@ def page(summary: dict[str, Any]) -> str:
     >>> page(summary(ProbabilityLabelCombiner().fit(X), X))[:15]
     '<!DOCTYPE html>'
     """
-    from markupsafe import Markup
-
     template = _environment().get_template("report.html.j2")
+    from markupsafe import Markup  # of Jinja, whose absence the environment reports
+
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
     return template.render(s=summary, figures=drawn, sections=SECTIONS, metrics=METRICS)
 
@@ -66,9 +67,24 @@ def write_report(path: str | os.PathLike[str], team: Team, X: Any, y: Any = None
 @cache
 def _environment() -> Environment:
     environment = template_environment("twoheads.report", "A report")
-    environment.globals["name_of"] = name_of
+    environment.globals |= {"name_of": name_of, "cards_of": _cards}
     environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
     return environment
+
+
+def _cards(rivals: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, Any]]]:
+    """The best rival among people and the best among models, with their colour and mark."""
+    found = []
+    for side, mark, keys in (("human", "●", PEOPLE), ("model", "■", MODELS)):
+        here = [rival for rival in rivals if rival["key"] in keys]
+        if here:
+            best = min(here, key=lambda rival: (not rival["better_half"], rival["key"] == "best_person", _error(rival)))
+            found.append((side, mark, best))
+    return found
+
+
+def _error(rival: dict[str, Any]) -> float:
+    return float(rival["error"]["value"])
 
 
 def _together(text: str) -> str:

@@ -7,18 +7,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from twoheads.evaluation import (
-    Comparison,
-    Predictions,
-    compare_predictions,
-    cross_validated,
-    predictions,
-    without_truth,
-)
-from twoheads.evaluation.cross_validation import labels_of
+from twoheads.evaluation import Comparison, Predictions, without_truth
+from twoheads.evaluation.comparison import compare_judged
+from twoheads.evaluation.judging import Judged, judged
+from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
+from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import Team, at_hand, class_shares_of
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations, as_observations, matched_rows
+from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
@@ -44,7 +40,7 @@ def summary(
     X: Any,
     y: Any = None,
     *,
-    fitted_on_same: bool = False,
+    held_out: bool | None = None,
     sample_weight: ArrayLike | None = None,
     title: str = "Human and model, combined",
     date: str | None = None,
@@ -63,8 +59,9 @@ def summary(
         The items to evaluate the team on.
     y : array of shape (n_items,), optional
         The truth; None, NaN, -1 or blank if unknown.
-    fitted_on_same : bool
-        Whether these are the items the team was fitted on: then it is cross-validated.
+    held_out : bool, optional
+        Whether the items are known to be held out; by default that is found from what the team has learnt from, as in
+        `twoheads.evaluation.compare`.
     sample_weight : array of shape (n_items,), optional
         How often each item counts.
     title, date : str
@@ -88,15 +85,17 @@ def summary(
     >>> from twoheads import ProbabilityLabelCombiner
     >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 3
     >>> team = ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1] * 3)
-    >>> found = summary(team, X, [0, 1, 0, 1] * 3, fitted_on_same=True)
-    >>> found["data"]["n_items"], found["comparison"]["human"]["error"]["value"]
-    (12, 0.0)
+    >>> found = summary(team, X, [0, 1, 0, 1] * 3)
+    >>> found["data"]["n_items"], found["comparison"]["human"]["error"]["value"], found["data"]["how"]
+    (12, 0.0, '5-fold cross-validation')
     """
-    y, sample_weight = matched_rows(X, y, sample_weight)
-    observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    items = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
+    observations, predicted = items.observations, items.predicted
     team = at_hand(team, observations)
-    predicted = predictions(team, observations, y, sample_weight=sample_weight)
-    evaluated, reason = _to_evaluate(team, predicted, observations, sample_weight, fitted_on_same)
+    if items.status == CROSS_VALIDATED:
+        predicted = predict_all(team, observations, items.truth, items.weight)
+    reason = _why_not(items)
+    evaluated = None if reason else items.predicted.take(items.predicted.true_label != MISSING)
     head = {
         "format": "twoheads report",
         "version": _VERSION,
@@ -108,15 +107,12 @@ def summary(
     if evaluated is None:
         sections = _sections_without_truth(team, observations, reason, n_bootstrap, random_state)
     else:
-        n_unknown = len(observations) - len(evaluated)
-        comparison = compare_predictions(
-            evaluated, n_bootstrap=n_bootstrap, random_state=random_state, n_unknown=n_unknown
-        )
+        comparison = compare_judged(team, items, n_bootstrap=n_bootstrap, random_state=random_state)
         sections = _sections_with_truth(team, evaluated, comparison, random_state)
     sections |= {
-        "confusion": confusion_section(team, fitted_on_same=fitted_on_same),
+        "confusion": confusion_section(team, status=items.status),
         "people": people_section(
-            team, observations, predicted.true_label, predicted.weight, fitted_on_same=fitted_on_same
+            team, observations, items.truth, items.weight, fitted_on_same=items.status in (CROSS_VALIDATED, TOO_KIND)
         ),
         "temperature": temperature_section(team),
         "learning_curve": learning_curve_section(team, observations, predicted.true_label, random_state),
@@ -141,26 +137,17 @@ def _data(observations: Observations, predicted: Predictions, evaluated: Predict
     }
 
 
-def _to_evaluate(
-    team: Team,
-    predicted: Predictions,
-    observations: Observations,
-    sample_weight: ArrayLike | None,
-    fitted_on_same: bool,
-) -> tuple[Predictions | None, str]:
-    """The predictions to evaluate, of items of known truth; or None and the reason why there are none."""
-    known = predicted.true_label != MISSING
-    if not known.any():
-        return None, _NEEDS_TRUTH
-    if not fitted_on_same:
-        return predicted.take(known), ""
-    if known.sum() < 2:
-        return None, (
-            f"The truth is known for 1 of {count(len(predicted), 'item')}, which the team was fitted on: no error can "
-            "be measured. Label more items, or evaluate the team on others."
+def _why_not(items: Judged) -> str:
+    """Why the team cannot be evaluated; empty if it can."""
+    n_known = int((items.truth != MISSING).sum())
+    if not n_known:
+        return _NEEDS_TRUTH
+    if n_known == 1 and items.status == TOO_KIND:
+        return (
+            f"The truth is known for 1 of {count(len(items.truth), 'item')}, which the team was fitted on: no error "
+            "can be measured. Label more items, or evaluate the team on others."
         )
-    labels = labels_of(predicted.true_label, predicted.classes)
-    return cross_validated(team, observations, labels, sample_weight=sample_weight), ""
+    return ""
 
 
 def _sections_without_truth(

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,8 @@ FORMAT = "twoheads"
 VERSION = 4
 
 _registry: dict[str, type] = {}
+Check = Callable[[Any], None]
+_checks: list[tuple[type, Check]] = []
 Class = TypeVar("Class", bound=type)
 
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>|]U\d{1,6}|object")
@@ -78,15 +81,38 @@ def load(path: str | os.PathLike[str]) -> Any:
             "Fit the team again, or install the twoheads that wrote it."
         )
     try:
-        _need("object" in document, "it has no object")
+        need("object" in document, "it has no object")
         content = document["object"]
-        _need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
-        _need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
-        return _decode(content)
+        need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
+        need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
+        return _checked(_decode(content))
     except (_Damaged, RecursionError) as error:
         raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
     except InvalidArtifact as error:
         raise InvalidArtifact(f"{path}: {error}") from None
+
+
+def check_on_load(cls: type) -> Callable[[Check], Check]:
+    """Function decorator: what it checks, by `need`, must hold for every object of a class that is read."""
+
+    def keep(check: Check) -> Check:
+        _checks.append((cls, check))
+        return check
+
+    return keep
+
+
+def _checked(made: Any) -> Any:
+    """An object that was read, if its fields are as its class needs them."""
+    for cls, check in _checks:
+        if isinstance(made, cls):
+            try:
+                check(made)
+            except (_Damaged, MemoryError):
+                raise
+            except Exception as error:  # whatever a field of another type or shape leads to
+                raise _Damaged(f"its fields do not fit together ({type(error).__name__}: {error})") from None
+    return made
 
 
 def _missing(path: Path) -> MissingArtifact:
@@ -154,29 +180,29 @@ def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
 def _decode(value: Any) -> Any:
     if value is None or isinstance(value, _PLAIN):
         return value
-    _need(isinstance(value, dict), f"unexpected {type(value).__name__}")
+    need(isinstance(value, dict), f"unexpected {type(value).__name__}")
     if "class" in value:
         return _decode_object(value)
-    _need(len(value) == 1, f"an entry has {len(value)} kinds")
+    need(len(value) == 1, f"an entry has {len(value)} kinds")
     ((kind, content),) = value.items()
     if kind == "float":
-        _need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
+        need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
         return float(content)
     if kind == "dict":
-        _need(isinstance(content, dict), "a dict has no entries")
+        need(isinstance(content, dict), "a dict has no entries")
         return {key: _decode(entry) for key, entry in content.items()}
     if kind in ("list", "tuple"):
-        _need(isinstance(content, list), f"a {kind} has no entries")
+        need(isinstance(content, list), f"a {kind} has no entries")
         return {"list": list, "tuple": tuple}[kind](_decode(entry) for entry in content)
-    _need(kind == "array", f"unknown kind of entry {kind!r}")
+    need(kind == "array", f"unknown kind of entry {kind!r}")
     return _decode_array(content)
 
 
 def _decode_object(value: dict[str, Any]) -> Any:
-    _need(set(value) == {"class", "parameters", "fitted"}, "an estimator needs a class, parameters and fitted state")
+    need(set(value) == {"class", "parameters", "fitted"}, "an estimator needs a class, parameters and fitted state")
     name, parameters, fitted = value["class"], value["parameters"], value["fitted"]
-    _need(isinstance(name, str), "a class name is not text")
-    _need(isinstance(parameters, dict) and isinstance(fitted, dict), f"{name} has no parameters or no fitted state")
+    need(isinstance(name, str), "a class name is not text")
+    need(isinstance(parameters, dict) and isinstance(fitted, dict), f"{name} has no parameters or no fitted state")
     if name not in _registry:
         raise InvalidArtifact(
             f"it holds a {name!r}, which this twoheads does not know. Install the twoheads that wrote it."
@@ -188,29 +214,33 @@ def _decode_object(value: dict[str, Any]) -> Any:
             f"it gives {name} a parameter {strange[0]!r}, which this twoheads does not know. "
             "Install the twoheads that wrote it."
         )
-    made = cls(**{key: _decode(entry) for key, entry in parameters.items()})
+    given = {key: _decode(entry) for key, entry in parameters.items()}
+    try:
+        made = cls(**given)
+    except TypeError as error:
+        raise _Damaged(f"the parameters of {name} are not complete ({error})") from None
     for key, entry in fitted.items():
-        _need(_is_state(key) and not hasattr(cls, key), f"{key!r} is not a fitted attribute of {name}")
+        need(_is_state(key) and not hasattr(cls, key), f"{key!r} is not a fitted attribute of {name}")
         setattr(made, key, _decode(entry))
     classes = getattr(made, "classes_", None)
     sound = classes is None or (isinstance(classes, np.ndarray) and in_order(classes))
-    _need(sound, f"the classes of {name} are not sorted")
+    need(sound, f"the classes of {name} are not sorted")
     return made
 
 
 def _decode_array(content: Any) -> NDArray[Any]:
-    _need(isinstance(content, dict), "an array has no entries")
+    need(isinstance(content, dict), "an array has no entries")
     dtype, shape, order = content.get("dtype"), content.get("shape"), content.get("order", "C")
-    _need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
-    _need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
-    _need(order in ("C", "F"), f"unknown memory order {order!r}")
+    need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
+    need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
+    need(order in ("C", "F"), f"unknown memory order {order!r}")
     array = _packed_entries(content["base64"], dtype) if "base64" in content else _entries(content.get("values"), dtype)
-    _need(array.size == int(np.prod(shape, dtype=object)), f"an array of shape {shape} has {array.size} entries")
+    need(array.size == int(np.prod(shape, dtype=object)), f"an array of shape {shape} has {array.size} entries")
     return np.array(array.reshape(shape), order=order)
 
 
 def _packed_entries(packed: Any, dtype: str) -> NDArray[Any]:
-    _need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are not base64")
+    need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are not base64")
     try:
         return np.frombuffer(base64.b64decode(packed, validate=True), dtype=dtype)
     except ValueError as error:
@@ -218,19 +248,20 @@ def _packed_entries(packed: Any, dtype: str) -> NDArray[Any]:
 
 
 def _entries(values: Any, dtype: str) -> NDArray[Any]:
-    _need(isinstance(values, list), "an array has no entries")
+    need(isinstance(values, list), "an array has no entries")
     entries = [_decode(entry) for entry in values]
     kinds = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
     kind = kinds[np.dtype(dtype).kind]
     strange = next((entry for entry in entries if type(entry) is not kind), None)
-    _need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
+    need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
     try:
         return np.array(entries, dtype=dtype)
     except (OverflowError, ValueError) as error:
         raise _Damaged(f"{error} in an array of {dtype}") from None
 
 
-def _need(condition: bool, otherwise: str) -> None:
+def need(condition: bool, otherwise: str) -> None:
+    """Refuse what is read, for this reason, unless a condition holds."""
     if not condition:
         raise _Damaged(otherwise)
 

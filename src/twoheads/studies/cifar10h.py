@@ -98,8 +98,8 @@ def _refuse(
 def _read_people(path: Path, truth: Codes) -> People:
     try:
         import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "cli", f"Reading {path}") from None
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, "pyarrow", "cli", f"Reading {path}") from None
     names = ["item_id", "annotator_id", "human_label"]
     expected = f"It has a row per answer with the columns {', '.join(names)}."
     try:

@@ -96,6 +96,7 @@ class BlockReader:
                 model_proba=tuple(map(normalised, proba)) if content.normalise else proba,
                 annotators=content.annotators or ("human",),
                 items=items,
+                has_ids=self._reads_ids,
                 models=tuple(content.roles.models),
                 model_scale=content.model_scale,
                 terms=TABLE_TERMS,

@@ -57,6 +57,12 @@ class Content:
         return self.join.result.classes
 
     @property
+    def sources(self) -> list[Source]:
+        """The table's files, and those of the tables that are joined to it."""
+        joined = (self.join.answers, self.join.truth) if self.join else ()
+        return [*([self.source] if self.source else []), *(table.source for table in joined if table)]
+
+    @property
     def annotators(self) -> tuple[str, ...]:
         """The annotators' names."""
         if self.join and self.join.answers:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from twoheads.errors import MissingExtra, NoRoom
+from twoheads.engines.room import lacks_room, room
+from twoheads.engines.temporary import temporary_folder, temporary_name
+from twoheads.errors import MissingExtra
 
 try:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
-except ImportError:
-    raise MissingExtra("pyarrow", "cli", "Reading and writing tables") from None
+except ImportError as error:
+    raise MissingExtra.instead_of(error, "pyarrow", "cli", "Reading and writing tables") from None
 
 __all__ = [
     "MEMORY_LIMIT",
@@ -43,12 +43,14 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     """A DuckDB connection that downloads nothing, prints nothing, keeps rows in order and spills to disk."""
     try:
         import duckdb
-    except ImportError:
-        raise MissingExtra("duckdb", "cli", "Reading CSV and JSON lines, and joining tables,") from None
+    except ImportError as error:
+        purpose = "Reading CSV and JSON lines, and joining tables,"
+        raise MissingExtra.instead_of(error, "duckdb", "cli", purpose) from None
     connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
     connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
     connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
-    connection.execute(f"SET temp_directory = {quoted(folder or tempfile.gettempdir())}")
+    # DuckDB makes the folder when it spills, and removes it when the connection is closed.
+    connection.execute(f"SET temp_directory = {quoted(folder or temporary_name())}")
     return connection
 
 
@@ -56,7 +58,7 @@ class Database:
     """A database in a temporary folder, which is removed with the last reference to it or by `discard`."""
 
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
-        folder = tempfile.mkdtemp(prefix="twoheads-")
+        folder = temporary_folder()
         self.connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
         self.discard = weakref.finalize(self, _discard, self.connection, folder)
 
@@ -77,28 +79,6 @@ def connected(memory_limit: str = MEMORY_LIMIT, *, threads: int | None = None) -
             yield connection
     finally:
         connection.close()
-
-
-@contextlib.contextmanager
-def room(trouble: str) -> Iterator[None]:
-    """Re-raise out-of-memory and disk-full errors as `NoRoom`; ``trouble`` begins the message."""
-    try:
-        yield
-    except Exception as error:
-        if not lacks_room(error):
-            raise
-        raise NoRoom(
-            f"{trouble}: there is no room in memory, or in the folder for temporary files ({tempfile.gettempdir()}). "
-            "Make room there, or name another folder in TMPDIR."
-        ) from None
-
-
-def lacks_room(error: BaseException) -> bool:
-    """Whether an error is a lack of memory or of disk."""
-    import duckdb
-
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error)
 
 
 @contextlib.contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import Floats
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
 
@@ -49,10 +51,16 @@ def fingerprint(observations: Observations | Iterable[Observations]) -> str:
 
 def row_hashes(observations: Observations) -> _Words:
     """A hash of each item, (n_items,)."""
-    rows = _answer_hashes(observations)
+    rows = answer_hashes(
+        observations.answers,
+        observations.unsure,
+        observations.annotators,
+        observations.classes,
+        observations.confidence,
+    )
     for model, proba in enumerate(observations.model_proba):
         for at in range(proba.shape[1]):
-            odd = np.uint64(_text_hash(f"{model} {label_text(observations.classes[at].item())}") | 1)
+            odd = np.uint64(text_hash(f"{model} {label_text(observations.classes[at].item())}") | 1)
             column = np.ascontiguousarray(proba[:, at], dtype=np.float64) + 0.0  # turns -0 into 0
             bits = column.view(np.uint64)
             blank = np.isnan(column)
@@ -62,25 +70,29 @@ def row_hashes(observations: Observations) -> _Words:
             bits *= odd
             bits ^= bits >> np.uint64(29)
             rows += bits
-    return _stirred(rows)
+    return stirred(rows)
 
 
-def _answer_hashes(observations: Observations) -> _Words:
-    classes = [label_text(name) for name in observations.classes.tolist()]
+def answer_hashes(
+    answers: Answers,
+    unsure: Answers | None,
+    annotators: Sequence[str],
+    classes: NDArray[Any],
+    confidence: Floats | None = None,
+) -> _Words:
+    """A hash of each item's answers: who answered what, "unsure" included, (n_items,); not mixed yet."""
+    names = [label_text(name) for name in classes.tolist()]
     table = np.array(
-        [_text_hash(f"{annotator}\0{name}") for annotator in observations.annotators for name in classes] + [0],
-        dtype=np.uint64,
+        [text_hash(f"{annotator}\0{name}") for annotator in annotators for name in names] + [0], dtype=np.uint64
     )
-    words = table[observations.answers.column]  # the code of "no answer" is the last index
-    if observations.confidence is not None:
-        sure = ~np.isnan(observations.confidence)
-        words[sure] = _stirred(words[sure] ^ (observations.confidence[sure] + 0.0).view(np.uint64))
-    rows = _by_item(observations.answers, words)
-    if observations.unsure is not None:
-        words = np.array(
-            [_text_hash(f"{annotator}\0\0unsure") for annotator in observations.annotators] + [0], dtype=np.uint64
-        )
-        rows = rows + _by_item(observations.unsure, words[observations.unsure.column])
+    words = table[answers.column]  # the code of "no answer" is the last index
+    if confidence is not None:
+        sure = ~np.isnan(confidence)
+        words[sure] = stirred(words[sure] ^ (confidence[sure] + 0.0).view(np.uint64))
+    rows = _by_item(answers, words)
+    if unsure is not None:
+        words = np.array([text_hash(f"{annotator}\0\0unsure") for annotator in annotators] + [0], dtype=np.uint64)
+        rows = rows + _by_item(unsure, words[unsure.column])
     return rows
 
 
@@ -92,7 +104,7 @@ def _by_item(answers: Answers, words: _Words) -> _Words:
     return np.asarray(sums[answers.start[1:]] - sums[answers.start[:-1]])
 
 
-def _stirred(words: _Words) -> _Words:
+def stirred(words: _Words) -> _Words:
     """Words mixed so that each bit depends on all bits (the finaliser of MurmurHash3); in place."""
     for shift, odd in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
         words ^= words >> np.uint64(shift)
@@ -101,5 +113,6 @@ def _stirred(words: _Words) -> _Words:
     return words
 
 
-def _text_hash(text: str) -> int:
+def text_hash(text: str) -> int:
+    """64 bits of a text, the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

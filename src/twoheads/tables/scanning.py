@@ -115,6 +115,7 @@ def scan(
     remarks += _notes_on_confidence(sources.table, found, answer_table)
     truth_table = _truth_table(sources, names, found)
     _refuse_truth_as_answers(found, answer_table, truth_table)
+    remarks += _notes_on_labels(answer_table, truth_table if sources.truth and not truth_column else None)
     rows, found = _rows_by_item(sources, found, memory_limit)
     if len(found.models) > 1 and rows:
         remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
@@ -174,6 +175,17 @@ def _notes_on_confidence(source: Source | None, found: Roles, answers: LabelTabl
     notes = plan.notes_on_confidence(source, found.annotators, found.confidence) if source else []
     if answers:
         notes += plan.notes_on_confidence(answers.source, answers.columns.labels, answers.columns.confidence)
+    return notes
+
+
+def _notes_on_labels(answers: LabelTable | None, truth: LabelTable | None) -> list[str]:
+    """The notes on answers that name nobody, and on a truth under another name."""
+    notes = []
+    if answers and answers.columns.is_anonymous:
+        named = "has no column of people's names (annotator): its answers are taken as one person's"
+        notes.append(f"{answers.source.name} {named}.")
+    if truth and truth.label_column != "truth":
+        notes.append(f"column {truth.label_column!r} of {truth.source.name} is read as the truth.")
     return notes
 
 

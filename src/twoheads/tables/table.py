@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -67,6 +68,11 @@ class Table(ScannedTable):
     def models(self) -> tuple[str, ...]:
         """The models' names, ``("model",)`` for one without a name; empty without a model."""
         return tuple(self._content.roles.models)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that are read: those of the table, of separate answers and of separate truth."""
+        return tuple(file.path for source in self._content.sources for file in source.files)
 
     @cached_property
     def has_truth(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,21 @@ def verdicts(
         label = pa.DictionaryArray.from_arrays(pa.array(best, pa.int32()), pa.array(named.tolist()))
     else:
         label = pa.array(named[best])
-    names = [f"p_{label_text(name)}" for name in named.tolist()]
+    names = ["combined_label", "confidence", *(f"p_{label_text(name)}" for name in named.tolist())]
+    refuse_taken(item, names)
     return pa.RecordBatch.from_arrays(
         [pa.array(observations.items, item_type), label, pa.array(columns.max(axis=0)), *map(pa.array, columns)],
-        names=[item, "combined_label", "confidence", *names],
+        names=[item, *names],
     )
+
+
+def refuse_taken(item: str, names: Sequence[str]) -> None:
+    """Refuse ids in a column that has the name of a column of the result."""
+    if item in names:
+        raise InvalidObservations(
+            f"the column of ids must not have the name of a column of the result; both are called {item!r}. "
+            "Rename it in the table."
+        )
 
 
 def _sorted(classes: ArrayLike, rows: Floats) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
 from twoheads.errors import InvalidParameter
-from twoheads.storage.atomic import atomic_write
+from twoheads.storage.atomic import atomic_write, is_special
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import TableWriter
 from twoheads.tables.formats.registry import Format, by_name, compression_of, suffixes, usual_suffixes, written_as
@@ -23,7 +23,8 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
     Parameters
     ----------
     path : path or binary file
-        Where to. Its suffix gives the format: .csv, .tsv, .parquet, .jsonl or .arrow; text also .gz or .zst.
+        Where to. Its suffix gives the format: .csv, .tsv, .parquet, .jsonl or .arrow; text also .gz or .zst. A device
+        or a pipe without such a suffix gets CSV.
     batches : iterable of Arrow record batches
         All with the same columns; there must be at least one.
     format : {"csv", "tsv", "parquet", "jsonl", "arrow"}, optional
@@ -44,14 +45,25 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
     if not isinstance(path, str | os.PathLike):
         return _write_all(path, batches, _format("format", format or "csv").write_to)
     name = os.fspath(path)
-    chosen = _format(name, format)
+    chosen = _format(name, format or ("csv" if is_special(path) and not written_as(suffixes(name)[0]) else None))
     compression = None if chosen.magic else compression_of(name)
     with atomic_write(path) as file:
         if compression is None:
             return _write_all(file, batches, chosen.write_to)
-        # Closing the stream closes the file it writes to: give it a copy, as the file is still to be renamed.
-        with open(os.dup(file.fileno()), "wb") as copy, pa.CompressedOutputStream(copy, compression) as packed:
+        with pa.CompressedOutputStream(_KeptOpen(file), compression) as packed:
             return _write_all(packed, batches, chosen.write_to)
+
+
+class _KeptOpen:
+    """A file that a stream over it does not close: it is still to be renamed."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write, self.flush = file.write, file.flush
+
+    def close(self) -> None:
+        """Leave it open."""
 
 
 def _format(name: str, format: str | None) -> Format:

@@ -60,7 +60,8 @@ def test_drawn_outcomes_have_the_expected_counts():
     proba, _, _, rng = forecaster(3, 60, 1)
     cells = equal_mass_cells(proba, np.ones(60), 5)
     certain = np.eye(3)[proba.argmax(axis=0)].T
-    drawn = drawn_errors(expected_cells(certain, cells), [certain, proba], cells, 50, rng)
+    excess = [expected_cells(certain, cells) - expected_cells(each, cells) for each in (certain, proba)]
+    drawn = drawn_errors(excess, [certain, proba], cells, float((cells.weight**2).sum()), 50, rng)
     assert drawn[0] == pytest.approx(np.zeros(50))
     assert drawn[1].min() > 0
 

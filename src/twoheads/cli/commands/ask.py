@@ -12,8 +12,8 @@ import typer
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import Team, reads_table
-from twoheads.cli.outputs import check_output
+from twoheads.cli.options import ForSpreadsheet, Team, reads_table
+from twoheads.cli.outputs import check_output, check_spreadsheet
 from twoheads.cli.table_options import TableOptions, print_notes, split_names
 from twoheads.errors import InvalidParameter
 from twoheads.tables.formats.registry import titles
@@ -32,6 +32,7 @@ def ask(
         Path | None,
         typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
+    for_spreadsheet: ForSpreadsheet = False,
     people: Annotated[
         str | None,
         typer.Option("--people", help="Who can be asked; by default those the team knows.", metavar="A,B,..."),
@@ -52,14 +53,16 @@ def ask(
     fitted = read_team(team)
     scanned = data.scan_for(fitted, truth=False, need_people=False)
     output = None if output is None or str(output) == "-" else output
+    if for_spreadsheet:
+        check_spreadsheet(output)
     if output is not None:
-        check_output(output, team, *data.files().values())
+        check_output(output, [team, *scanned.files])
     observations, _ = scanned.read(truth=False)
     print_notes(scanned)
     names = None if people is None else [name for name in split_names(people, "--people") if name]
     _note_unknown(names or (), fitted.annotators_)
     plan = choose(fitted, observations, budget, people=names, price=_prices(price or ["1"]))
-    _write_plan(plan, scanned, output)
+    _write_plan(plan, scanned, output, for_spreadsheet=for_spreadsheet)
     for line in _sentences(plan, budget):
         console.message(line)
     if output is not None:
@@ -93,22 +96,27 @@ def _prices(texts: Sequence[str]) -> float | dict[str, float]:
     return prices
 
 
-def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None) -> None:
+def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None, *, for_spreadsheet: bool) -> None:
     """Write the questions as a table, best first: to a file, or as CSV to stdout."""
     from twoheads.tables.duckdb import pa
+    from twoheads.tables.spreadsheets import without_formulas
+    from twoheads.tables.verdicts import refuse_taken
 
     names = [scanned.item_name, "annotator", "expected_gain", "price"]
+    refuse_taken(names[0], names[1:])
     columns = [
         pa.array(plan.item, scanned.item_type),
         pa.array(plan.annotator, pa.string()),
         pa.array(plan.gain),
         pa.array(plan.price),
     ]
-    batch = pa.RecordBatch.from_arrays(columns, names=names)
+    batches = [pa.RecordBatch.from_arrays(columns, names=names)]
+    if for_spreadsheet:
+        batches = list(without_formulas(batches))
     if output is not None:
-        tables.write(output, [batch])
+        tables.write(output, batches)
         return
-    tables.write(sys.stdout.buffer, [batch], format="csv")
+    tables.write(sys.stdout.buffer, batches, format="csv")
     sys.stdout.flush()
 
 

@@ -42,7 +42,7 @@ def check(
     """
     found = tables.check(table, positive=positive, format=format, sheet=sheet, encoding=encoding)
     if fix is not None:
-        check_output(fix, table)
+        check_output(fix, found.files)
     if json:
         console.as_json(found.as_dict() | ({"written": _write(found, fix)} if fix is not None else {}))
         return

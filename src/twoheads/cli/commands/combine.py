@@ -10,8 +10,8 @@ import typer
 from twoheads.cli import console
 from twoheads.cli.class_shares import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import ClassShares, Engine, Scheduler, Team, reads_table
-from twoheads.cli.outputs import check_output
+from twoheads.cli.options import ClassShares, Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
+from twoheads.cli.outputs import check_output, check_spreadsheet
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.errors import InvalidObservations
 from twoheads.tables.formats.registry import titles, usual_suffixes
@@ -27,8 +27,10 @@ def combine(
         typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
     class_shares: ClassShares = None,
+    for_spreadsheet: ForSpreadsheet = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
+    timeout: Timeout = None,
 ) -> None:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
@@ -39,7 +41,7 @@ def combine(
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
-    from twoheads.cli.engines import check_engine, combine_here, combine_into_export, combine_on_cluster
+    from twoheads.cli.engines import Place, combine_here, combine_into_export, combine_on_cluster
 
     fitted = with_class_shares(read_team(team), class_shares)
     # A team with a calibrated model can do without answers.
@@ -49,16 +51,19 @@ def combine(
             "Give the output with -o, a file with a suffix such as "
             f"{usual_suffixes(written=True)}, or - for CSV to stdout."
         )
-    check_engine(engine, scheduler)
+    place = Place(engine, scheduler, timeout)
+    if for_spreadsheet:
+        check_spreadsheet(output, engine=engine)
     if engine == "dask" and not data.writes_export:
-        written = combine_on_cluster(fitted, scanned, output, scheduler)
+        written = combine_on_cluster(fitted, scanned, output, place)
     else:
         if str(output) != "-":
-            check_output(output, team, *data.files().values())
+            check_output(output, [team, *scanned.files])
         if data.writes_export:
             written = combine_into_export(fitted, scanned, data, output)
         else:
-            written = combine_here(fitted, scanned, None if str(output) == "-" else output)
+            path = None if str(output) == "-" else output
+            written = combine_here(fitted, scanned, path, for_spreadsheet=for_spreadsheet)
         print_notes(scanned)
-    place = "." if str(output) == "-" else f"; the result is in {output}."
-    console.message(f"{count(written, 'item')} combined{place}")
+    where = "." if str(output) == "-" else f"; the result is in {output}."
+    console.message(f"{count(written, 'item')} combined{where}")

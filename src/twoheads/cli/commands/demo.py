@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.exit_codes import INTERRUPTED
+from twoheads.cli.exit_codes import INTERRUPTED_ABOVE
 from twoheads.errors import InvalidObservations
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> None:
         console.message()
         console.message(f"$ twoheads {' '.join(step)}")
         code = run(step)
-        if code == INTERRUPTED:
+        if code > INTERRUPTED_ABOVE:
             raise KeyboardInterrupt
         if code != 0:
             raise InvalidObservations(f"The demo stopped at: twoheads {' '.join(step)}")

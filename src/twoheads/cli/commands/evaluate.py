@@ -17,14 +17,14 @@ def evaluate(
 ) -> None:
     """Evaluate human, model and combination side by side, with intervals.
 
-    The team is evaluated on rows it was not fitted on. On the table it was fitted on, it is cross-validated instead.
+    The team is evaluated on items it has not learnt from. If it has learnt from all of them, it is cross-validated.
 
     Example:  twoheads evaluate team.json held-out.csv
     """
-    from twoheads.cli.holdout import evaluate_team, read_held_out
+    from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    found = evaluate_team(fitted, read_held_out(fitted, data), seed_of(fitted, seed))
+    found = evaluate_team(fitted, *read_items(data.scan_for(fitted)), seed_of(fitted, seed))
     if json:
         console.as_json(found)
     elif "combination" in found:

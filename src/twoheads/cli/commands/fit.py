@@ -10,7 +10,7 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.methods import METHODS, make_team
-from twoheads.cli.options import Engine, Scheduler, Seed, reads_table
+from twoheads.cli.options import Engine, Scheduler, Seed, Timeout, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import provenance_of_fit
 from twoheads.cli.table_options import TableOptions, hint_at_truth, print_notes, split_names
@@ -31,6 +31,7 @@ def fit(
     ] = False,
     engine: Engine = "local",
     scheduler: Scheduler = None,
+    timeout: Timeout = None,
     seed: Seed = 0,
 ) -> None:
     """Fit a team on a table: how accurate the people are, and how to calibrate the model.
@@ -43,24 +44,21 @@ def fit(
 
     Example:  twoheads fit labelled.csv -o team.json
     """
-    from twoheads.cli.engines import check_engine, fit_team
+    from twoheads.cli.engines import Place, fit_team
     from twoheads.evaluation.team import n_labelled_of
 
     if classes is not None:
         data = replace(data, columns=data.columns | {"classes": split_names(classes, "--classes")})
-    check_output(output, *data.files().values(), data.columns.get("truth"))
-    check_engine(engine, scheduler)
+    place = Place(engine, scheduler, timeout)
     scanned = data.scan()
+    check_output(output, scanned.files)
     team = make_team(method, scanned.model_scale)
-    trained_on = fit_team(team, scanned, engine, scheduler, method)
+    fit_team(team, scanned, place, method)
     print_notes(scanned)
     if n_labelled_of(team) == 0 and "truth" not in data.columns and "truth" not in scanned.columns:
         hint_at_truth(scanned)
-    team.note_provenance(
-        provenance_of_fit(
-            method=method, seed=seed or 0, source=data.files(), columns=data.columns, trained_on=trained_on
-        )
-    )
+    team.note_provenance(provenance_of_fit(method=method, seed=seed or 0, source=data.files(), columns=data.columns))
+    described = team.describe()  # first: what it computes is saved with the team
     team.save(output, keep_sample=not no_sample)
-    console.message(team.describe())
+    console.message(described)
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")

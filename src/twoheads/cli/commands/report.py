@@ -29,23 +29,24 @@ def report(
 
     Example:  twoheads report team.json held-out.csv -o report.html
     """
-    from twoheads.cli.holdout import read_held_out
+    from twoheads.cli.holdout import read_items
     from twoheads.report import summary, write_report
 
     fitted = with_class_shares(read_team(team), class_shares)
-    items = read_held_out(fitted, data)
-    for note in items.notes:
-        console.message(note)
+    scanned = data.scan_for(fitted)
+    if not json:
+        check_output(output, [team, *scanned.files])
+    observations, y = read_items(scanned)
     options: dict[str, Any] = {
-        "fitted_on_same": items.fitted_on_same,
         "random_state": seed_of(fitted, seed),
         "date": fitted.provenance().get("fitted"),
         "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
     }
     if json:
-        console.as_json(summary(fitted, items.observations, items.y, **options))
+        console.as_json(summary(fitted, observations, y, **options))
         return
-    check_output(output, team, *data.files().values())
-    found = write_report(output, fitted, items.observations, items.y, **options)
+    found = write_report(output, fitted, observations, y, **options)
     console.message(found["headline"])
+    for note in found["notes"]:
+        console.message(note)
     console.message(f"The report is in {output}.")

@@ -15,8 +15,7 @@ def show(team: Team, json: Json = False) -> None:
     fitted = read_team(team)
     made = fitted.provenance()
     if json:
-        shown = {name: value for name, value in made.items() if name != "labelled"}
-        console.as_json({"team": type(fitted).__name__, **shown, **fitted.facts()})
+        console.as_json({"team": type(fitted).__name__, **made, **fitted.facts()})
         return
     if made:
         console.line(f"{made['method']}, fitted {made['fitted']} on {', '.join(made['source'].values())}.")

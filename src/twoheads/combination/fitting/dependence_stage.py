@@ -11,6 +11,7 @@ import numpy as np
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import holdout_counts
 from twoheads.combination.fitting.state import FitState
+from twoheads.combination.rivals import RivalList
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
@@ -19,6 +20,7 @@ from twoheads.engines.blocks import map_blocks, transform_blocks
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
+from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
@@ -109,8 +111,9 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         n_classes=n_classes,
         agreement=state.agreement,
     )
-    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain())
-    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions))
+    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
+    rivals = RivalList(state.schema.annotators, state.schema.models if state.schema.has_model else ())
+    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions, rivals))
 
 
 def _fold_counts(state: FitState) -> Floats | None:
@@ -136,9 +139,42 @@ def _stage_input(rule: CombinationRule, block: Block) -> Block:
 
 
 def _predictions(
-    rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, dependence: Dependence, plain: Dependence, block: Block
+    rule: CombinationRule,
+    out_of_fold: OutOfFoldLikelihood,
+    dependence: Dependence,
+    plain: Dependence,
+    n_labels: float,
+    block: Block,
 ) -> tuple[Floats, Floats, Codes]:
-    """The combined probabilities, those of the plain product, and the human label, fitted without the items."""
+    """The combined probabilities, those of the plain product, and the human label, fitted without the items.
+
+    With few labels each of them moves the parameters of the combination: they too are then left out.
+    """
     likelihood = out_of_fold(block)
     combined, product = rule.posteriors(block, likelihood, dependence, plain)
+    numbers = len(dependence.weight_) * combined.size
+    if n_labels <= MOST_LABELS and numbers <= NUMBERS:
+        _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
     return combined, product, rule.human_label(block, likelihood)
+
+
+def _leave_out(
+    rule: CombinationRule,
+    dependence: Dependence,
+    block: Block,
+    likelihood: Floats,
+    probas: tuple[Floats, Floats],
+    n_labels: float,
+) -> None:
+    """Write predictions with parameters fitted without the item, where it has an answer and a model row."""
+    assert block.answers is not None
+    assert block.true_label is not None
+    both = np.ones(block.n_items, dtype=bool)
+    both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
+    here = np.flatnonzero(both)
+    if not len(here):
+        return
+    log_proba, truth, answers = rule.model_log_proba(block)[:, here], block.true_label[here], block.answers.take(here)
+    found = dependence.left_out_probas(log_proba, likelihood[:, here], truth, answers, n=n_labels)
+    for proba, without in zip(probas, found, strict=True):
+        proba[:, here] = without

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from twoheads.combination.items.protocol import CountableItems, Items, Schema
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
+from twoheads.combination.rivals import model_labels
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
@@ -78,8 +80,9 @@ def _initial_state(
         pool, calibrator = _fit_pool(parts, opened)
     fitted_on, labelled = opened.items, opened.labelled
     if pool is not None:
-        fitted_on = fitted_on.transform(pool.pooled)
-        labelled = None if labelled is None else labelled.transform(pool.pooled)
+        pooled = partial(_pooled, pool)
+        fitted_on = fitted_on.transform(pooled)
+        labelled = None if labelled is None else labelled.transform(pooled)
     blocks: Sequence[Block] = ()
     if labelled is not None:
         reusable = pool is None and not opened.statistics.n_unlabelled
@@ -158,6 +161,11 @@ def _fit_pool(parts: Parts, opened: _Opened) -> tuple[ModelPool, Calibrator]:
         return pool.start(opened.items.subsample(limit), n_classes), parts.calibrator
     calibrator = TemperatureScaling(log_temperature_mean=0.0, log_temperature_sd=POOL_SD)
     return pool.fit_blocks(opened.labelled.subsample(limit), n_classes), calibrator
+
+
+def _pooled(pool: ModelPool, block: Block) -> Block:
+    """The block with one model in place of several, whose own labels are kept."""
+    return replace(pool.pooled(block), top_labels=model_labels(block))
 
 
 def _fit_counts(state: FitState) -> FitState:

@@ -10,11 +10,15 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
+from twoheads.combination.rivals import N_SUMS, Labels, RivalList, Rivals, model_labels
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.guard import Guard, fit_guard
 from twoheads.storage.artifact import register
+
+#: The strength of the prior that neither of two is better: how much of it there is, and how soon it fades.
+PRIOR_ITEMS, PRIOR_FADES = 30.0, 5.0
 
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
 #: human label, MISSING where there is no answer; all fitted without the items.
@@ -33,6 +37,7 @@ class HoldoutRecord(BaseEstimator):
     log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
     log_loss_gain_se           standard error of their difference
     answered, modelled         weight of the items with an answer, and with a model row
+    rivals                     whom the combination is compared with on the same items; None without any
     """
 
     n: float = 0.0
@@ -48,24 +53,28 @@ class HoldoutRecord(BaseEstimator):
     log_loss_gain_se: float = 0.0
     answered: float = 0.0
     modelled: float = 0.0
+    rivals: Rivals | None = None
 
     @property
     def chance_best(self) -> float:
-        """Posterior probability that the combination errs less often than the better of annotators and model.
+        """The chance that the combination errs less often on new items than the better of annotators and model.
 
-        Of the items that only one of two gets right, a share theta goes to the combination; theta has a uniform
-        prior, and the probability is P(theta > 1/2), the smaller of the two.
+        A draw counts half. Of the items that only one of two gets right, a share theta goes to the combination; its
+        prior is ``Beta(s, s)`` with ``s = 1 + 30 / (n + 5)``, and the chance is P(theta > 1/2), the smaller of the
+        two. With few labels the team that is used differs from those that each item was predicted with: what one
+        won is weaker evidence about the other, and s is larger.
         """
         members = (self.over_human, self.answered), (self.over_model, self.modelled)
-        return min((_chance_better(*counts) for counts, weight in members if weight), default=0.5)
+        prior = 1.0 + PRIOR_ITEMS / (self.n + PRIOR_FADES)
+        return min((_chance_better(*counts, prior) for counts, weight in members if weight), default=0.5)
 
     def guard(self) -> Guard:
         """The guard fitted to these counts."""
         return fit_guard(self.human_only, self.model_only, self.n)
 
 
-def _chance_better(wins: float, losses: float) -> float:
-    return 1.0 - float(betainc(wins + 1.0, losses + 1.0, 0.5))
+def _chance_better(wins: float, losses: float, prior: float) -> float:
+    return 1.0 - float(betainc(wins + prior, losses + prior, 0.5))
 
 
 class _Sums(NamedTuple):
@@ -88,9 +97,16 @@ class _Sums(NamedTuple):
     modelled: Any
 
 
-def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions) -> HoldoutRecord:
+def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions, rivals: RivalList) -> HoldoutRecord:
     """The counts over labelled blocks."""
-    sums = _Sums(*map(float, sum_blocks(lambda block: _block_sums(block, *predictions(block)), blocks)))
+
+    def kernel(block: Block) -> tuple[Any, ...]:
+        combined, plain, human = predictions(block)
+        return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, human)
+
+    found = sum_blocks(kernel, blocks)
+    n_sums = len(found) - N_SUMS
+    sums = _Sums(*map(float, found[:n_sums]))
     total = max(sums.n, 1.0)
     loss, plain_loss = sums.loss / total, sums.plain_loss / total
     variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, 0.0)
@@ -108,7 +124,15 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions)
         log_loss_gain_se=float(np.sqrt(variance / total)),
         answered=sums.answered,
         modelled=sums.modelled,
+        rivals=rivals.compared(found[n_sums:]),
     )
+
+
+def _rival_sums(rivals: RivalList, block: Block, combined: Floats, human: Codes) -> tuple[Floats, ...]:
+    assert block.answers is not None
+    assert block.true_label is not None
+    labels = Labels(block.answers, len(combined), model_labels(block), human)
+    return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
 
 
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:

@@ -17,10 +17,8 @@ from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
+from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
-
-#: With fewer answers on labelled items (without any truth, with fewer answers) a person is not ranked.
-ENOUGH_ANSWERS = 10
 
 
 def team_facts(
@@ -54,10 +52,15 @@ def team_facts(
     if rule.dependence is not None:
         found["dependence"] = _dependence(rule.dependence)
     if result.holdout is not None:
-        found["record"] = {**result.holdout.get_params(), "chance_best": result.holdout.chance_best}
+        found["record"] = _record(result.holdout)
     if guarded:
         found["guard"] = _guard(result.holdout)
     return found | crowd_facts(result, accuracy, level)
+
+
+def _record(holdout: HoldoutRecord) -> dict[str, Any]:
+    rivals = None if holdout.rivals is None else holdout.rivals.as_dict()
+    return {**holdout.get_params(deep=False), "chance_best": holdout.chance_best, "rivals": rivals}
 
 
 def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twoheads.combination.insight.facts import ENOUGH_ANSWERS
+from twoheads.combination.better_half import against, decimals
 from twoheads.kernels.dependence.posterior import MODE_LABELS
+from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.text import count, interval, percent
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
@@ -123,16 +124,9 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
         return []
     which = f"these {n:,.0f} items" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
     held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
-    partners = {
-        name: percent(record[f"{key}_errors"] / record[has_label], 1)
-        for name, key, has_label in (("people", "human", "answered"), ("the model", "model", "modelled"))
-        if record[has_label]
-    }
-    others = " and ".join(f"{name} on {share}" for name, share in partners.items())
-    better = "the better of the two" if len(partners) > 1 else next(iter(partners), "either")
     sentences = [
-        f"{held_out}, the combination errs on {percent(record['errors'] / n, 1)}, {others}; "
-        f"the probability that it errs less than {better} is {_probability(record['chance_best'])}."
+        f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(n))}"
+        f"{_better_half(record)}. {_chance(record)}"
     ]
     effect = _effect(record)
     if effect is not None:
@@ -142,6 +136,24 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
             f"{record['plain_log_loss']:.3f} without.{remedy}"
         )
     return sentences
+
+
+def _better_half(record: dict[str, Any]) -> str:
+    """Compare with the best of the rivals on the same items."""
+    rivals = record["rivals"]
+    if rivals is None:
+        return ""
+    best = rivals["members"][rivals["better"]]
+    numbers = best["error"], best["team_error"], rivals["p_value"], best["n"]
+    of_all, only = abs(best["n"] - record["n"]) < 1e-6, len(rivals["members"]) == 1
+    return against(rivals["better_half"], *numbers, of_all=of_all, only=only)
+
+
+def _chance(record: dict[str, Any]) -> str:
+    """The probability that the combination errs less than its members, people being taken together."""
+    members = [name for name, here in (("people", "answered"), ("the model", "modelled")) if record[here]]
+    others = "both people and the model" if len(members) > 1 else next(iter(members), "either")
+    return f"The probability that it errs less than {others} is {_probability(record['chance_best'])}."
 
 
 def _effect(record: dict[str, Any]) -> str | None:

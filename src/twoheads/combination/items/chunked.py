@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.learnt import LearntItems
 from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
@@ -56,6 +57,7 @@ class ChunkedItems:
     summaries      of each chunk
     function       applied to each block
     only_labelled  whether only labelled items are meant
+    known          what labelled items are recognised by; None if that is found from the blocks, which have no ids
     """
 
     schema: Schema
@@ -63,6 +65,7 @@ class ChunkedItems:
     summaries: list[ChunkSummary]
     function: BlockFunction | None = None
     only_labelled: bool = False
+    known: LearntItems | None = None
 
     def __len__(self) -> int:
         return sum(sum(sizes) for sizes in self._sizes().values())
@@ -123,6 +126,12 @@ class ChunkedItems:
             return None
         return np.concatenate(list(self.blocks().map(_confidences)))
 
+    def learnt(self) -> LearntItems:
+        """What the labelled items are recognised by."""
+        if self.known is not None:
+            return self.known
+        return LearntItems.joined(list(self.store.results(_learnt, dict.fromkeys(range(len(self.store)), self.schema))))
+
     def _sizes(self) -> dict[int, list[int]]:
         """Number of items of each block that is meant, by chunk."""
         meant = {
@@ -152,11 +161,14 @@ def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> C
     """A scanned table in chunks on disk, read and checked once; with the classes of an earlier fit, in their order."""
     store, summaries, start = DiskStore(), [], 0
     schema: Schema | None = None
+    known: LearntItems | None = None
     current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
             observations = observations if classes is None else observations.aligned(classes)
             schema = schema or Schema.of(observations)
+            here = LearntItems.of(observations, as_truth(y, observations))
+            known = here if known is None else LearntItems.joined([known, here])
             for chunk in chunks_of(observations, y, start):
                 store.add(chunk)
                 summaries.append(summarise(chunk))
@@ -166,7 +178,7 @@ def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> C
         store.close()
         raise
     assert schema is not None
-    return ChunkedItems(schema, store, summaries)
+    return ChunkedItems(schema, store, summaries, known=known)
 
 
 def on_cluster(table: ClusterTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
@@ -220,6 +232,12 @@ def summarise(chunk: list[Block]) -> ChunkSummary:
 
 def _summarise(chunk: list[Block], _: None) -> ChunkSummary:
     return summarise(chunk)
+
+
+def _learnt(chunk: list[Block], schema: Schema) -> LearntItems:
+    models = schema.models if schema.has_model else ()
+    parts = [LearntItems.of_block(each, schema.annotators, schema.classes, models) for each in _labelled_blocks(chunk)]
+    return LearntItems.joined(parts or [LearntItems.nothing()])
 
 
 def _is_labelled(block: Block) -> bool:

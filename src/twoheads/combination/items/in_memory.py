@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, composed
+from twoheads.combination.learnt import LearntItems
 from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -90,6 +91,10 @@ class InMemoryItems:
         if self.observations.confidence is not None:
             return self.observations.confidence
         return None if self.observations.unsure is None else np.empty(0)
+
+    def learnt(self) -> LearntItems:
+        """What the labelled items are recognised by."""
+        return LearntItems.of(self.observations, self.truth)
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
         """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import NDArray
 
+from twoheads.combination.learnt import LearntItems
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
@@ -95,6 +96,9 @@ class CountableItems(Items, Protocol):
 
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""
+
+    def learnt(self) -> LearntItems:
+        """What the labelled items are recognised by."""
 
 
 def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:

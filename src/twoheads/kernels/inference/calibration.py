@@ -14,15 +14,26 @@ from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.grouped_rows import sums
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
 from twoheads.kernels.simplex import FLOOR
 
-#: How far outcomes are drawn along the way from the forecast to its best temperature, then on to the frequencies.
-TO_TEMPERATURE, TO_FREQUENCY = (0.0, 0.35, 0.7, 1.0), (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+#: How far outcomes are drawn along the way from the forecast to its best temperature, then beyond it, or on to the
+#: frequencies.
+TO_TEMPERATURE, BEYOND, TO_FREQUENCY = (0.0, 0.35, 0.7, 1.0), (1.4, 1.8, 2.4), (0.35, 0.7, 1.0, 1.5)
 #: The best power of the probabilities is looked for between exp(-1.5) and exp(1.5).
 LARGEST_LOG_POWER = 1.5
+#: The steps of the two ways: to the best temperature and beyond, and to it and on to the frequencies.
+WAYS = (
+    np.arange(len(TO_TEMPERATURE) + len(BEYOND)),
+    np.r_[: len(TO_TEMPERATURE), len(TO_TEMPERATURE) + len(BEYOND) : len((*TO_TEMPERATURE, *BEYOND, *TO_FREQUENCY))],
+)
 #: How many random numbers are held at a time.
 BLOCK = 1 << 22
+#: Outcomes are drawn of so many items, evenly spaced; of more, chance is that of these, made smaller.
+MOST_DRAWN = 1000
+#: So many items, evenly spaced, show what other forecasts would predict.
+MOST_ITEMS = 10_000
 
 
 class CalibrationError(NamedTuple):
@@ -109,12 +120,16 @@ def _assessed(
     predicted = expected_cells(proba, cells)
     observed = outcome_cells(true_label[None], cells)[0]
     value = float(np.abs(predicted - observed).sum())
-    path = forecast_path(proba, true_label, observed, cells)
-    true = np.array([np.abs(predicted - expected_cells(each, cells)).sum() for each in path])
-    drawn = drawn_errors(predicted, path, cells, n_draws, rng)
+    rows = evenly_spaced(len(true_label), MOST_ITEMS)
+    few = Cells(cells.cell[:, rows], cells.weight[rows] * (cells.weight.sum() / cells.weight[rows].sum()), cells.size)
+    path = forecast_path(proba[:, rows], true_label[rows], observed, few)
+    excess = [expected_cells(path[0], few) - expected_cells(each, few) for each in path]
+    true = np.array([np.abs(each).sum() for each in excess])
+    drawn = drawn_errors(excess, path, few, float((cells.weight**2).sum()), n_draws, rng)
     as_much = (1 + (drawn >= value - 1e-12).sum(axis=1)) / (1 + n_draws)
     as_little = (1 + (drawn <= value + 1e-12).sum(axis=1)) / (1 + n_draws)
-    low, high = inverted(true, as_much, as_little, (1.0 - level) / 2.0)
+    limits = [inverted(true[way], as_much[way], as_little[way], (1.0 - level) / 2.0) for way in WAYS]
+    low, high = min(low for low, _ in limits), max(high for _, high in limits)
     return CalibrationError(value, float(drawn[0].mean()), float(as_much[0]), low, high)
 
 
@@ -141,18 +156,19 @@ def crossing(chance: Floats, true: Floats, tail: float) -> float:
 
 
 def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cells) -> list[Floats]:
-    """Forecasts of which the outcomes may come: from the one given to its best temperature, then to the frequencies.
+    """Forecasts of which the outcomes may come: from the one given to its best temperature, beyond, to the frequencies.
 
-    The first part changes how much outcomes vary as well as their means, as an over-confident forecaster's do; the
-    second reaches any other kind of error.
+    The first parts change how much outcomes vary as well as their means, as an over-confident forecaster's do; the
+    last, from the best temperature on, reaches any other kind of error.
 
     observed  (n_cells,)
     returns   (n_classes, n_items) for each step, the given forecast first
     """
     power = best_log_power(proba, true_label, cells.weight)
-    path = [proba] + [raised(proba, step * power) for step in TO_TEMPERATURE[1:]]
-    frequency = recalibrated(path[-1], expected_cells(path[-1], cells) - observed, cells)
-    moved = (np.maximum((1.0 - step) * path[-1] + step * frequency, 0.0) for step in TO_FREQUENCY)
+    path = [proba] + [raised(proba, step * power) for step in (*TO_TEMPERATURE[1:], *BEYOND)]
+    best = path[len(TO_TEMPERATURE) - 1]
+    frequency = recalibrated(best, expected_cells(best, cells) - observed, cells)
+    moved = (np.maximum((1.0 - step) * best + step * frequency, 0.0) for step in TO_FREQUENCY)
     return path + [each / each.sum(axis=0) for each in moved]
 
 
@@ -198,22 +214,35 @@ def recalibrated(proba: Floats, excess: Floats, cells: Cells) -> Floats:
     return np.asarray(moved / moved.sum(axis=0))
 
 
-def drawn_errors(predicted: Floats, path: list[Floats], cells: Cells, n_draws: int, rng: np.random.Generator) -> Floats:
+def drawn_errors(
+    excess: list[Floats],
+    path: list[Floats],
+    cells: Cells,
+    squared_weight: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Floats:
     """Errors of outcomes drawn from each step's probabilities, with the same random numbers at every step.
 
-    path     (n_classes, n_items) for each step
+    excess          (n_cells,) for each step, what the forecast predicts more than it
+    path            (n_classes, n_items) for each step
+    squared_weight  of all items, which chance is in proportion to
     returns  (n_steps, n_draws)
     """
-    n_items = path[0].shape[1]
-    cumulated = [each.cumsum(axis=0)[:-1] for each in path]
+    rows = evenly_spaced(path[0].shape[1], MOST_DRAWN)
+    few = Cells(cells.cell[:, rows], cells.weight[rows], cells.size)
+    smaller = float(np.sqrt(squared_weight / (few.weight**2).sum()))
+    steps = [each[:, rows] for each in path]
+    cumulated = [each.cumsum(axis=0)[:-1] for each in steps]
+    mean = [expected_cells(each, few) for each in steps]
     errors = np.empty((len(path), n_draws))
-    block = max(1, BLOCK // n_items)
+    block = max(1, BLOCK // len(rows))
     for start in range(0, n_draws, block):
-        u = rng.random((min(block, n_draws - start), n_items))
+        u = rng.random((min(block, n_draws - start), len(rows)))
         for step, thresholds in enumerate(cumulated):
             labels = np.zeros(u.shape, dtype=np.intp)
             for row in thresholds:
                 labels += u > row
-            outcome = outcome_cells(labels, cells)
-            errors[step, start : start + len(u)] = np.abs(predicted - outcome).sum(axis=1)
+            chance = smaller * (outcome_cells(labels, few) - mean[step])
+            errors[step, start : start + len(u)] = np.abs(excess[step] - chance).sum(axis=1)
     return errors

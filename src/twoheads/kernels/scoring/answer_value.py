@@ -22,6 +22,8 @@ from twoheads.kernels.simplex import FLOOR
 
 #: Scale of theta's prior.
 ANSWER_TEMPERATURE_SD = 0.5
+#: Prior of the realised gain over the expected one, and the largest factor.
+GAIN_FACTOR_MEAN, GAIN_FACTOR_SD, LARGEST_GAIN_FACTOR = 1.0, 1.0, 1.2
 
 
 def answer_log_likelihood_at(log_proba: Floats, likelihood: Floats, weight: Floats, log_temperature: float) -> float:
@@ -64,6 +66,22 @@ def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None 
     better = value.max(axis=1)
     better -= np.take_along_axis(value, choice[None, None, :], axis=1)[:, 0]
     return np.asarray(np.einsum("an,an->n", proba, better))
+
+
+def gain_factor(promised: float, won: float, lost: float, n: float) -> float:
+    """How much of an expected gain comes: the posterior mean of a factor f, cut to [0, 1.2].
+
+    On n items whose truth is known answers made ``won`` labels right and ``lost`` wrong, where a mean gain g was
+    expected. With ``r = (won - lost) / n ~ Normal(f g, v / n)``, ``v = (won + lost + 1) / n``, and the prior
+    ``f ~ Normal(1, 1)``, it is ``(1 + n g r / v) / (1 + n g^2 / v)``. Without items, or without an expected gain, it is
+    the prior's mean.
+    """
+    if not n > 0:
+        return GAIN_FACTOR_MEAN
+    precision, variance = GAIN_FACTOR_SD**-2, (won + lost + 1.0) / n
+    evidence = promised * (won - lost) / variance, n * promised**2 / variance
+    factor = (precision * GAIN_FACTOR_MEAN + evidence[0]) / (precision + evidence[1])
+    return float(np.clip(factor, 0.0, LARGEST_GAIN_FACTOR))
 
 
 def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = None) -> Floats:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twoheads.evaluation import predictions, reliability_curve
+from twoheads.evaluation import reliability_curve
 from twoheads.evaluation.headline import NAME
+from twoheads.evaluation.judging import judged
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
 from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, new_axes, styled
@@ -73,8 +74,11 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_estimator(cls, team: Team, X: Any, y: Any, *, name: str = "combination", **options: Any) -> Self:
-        """The probabilities of a fitted team, or of its model, for held-out items."""
-        predicted = predictions(team, X, y)
+        """The probabilities of a fitted team, or of its model, for items that it has not learnt from.
+
+        If it has learnt from all of them, the probabilities are out of fold (cross-validation).
+        """
+        predicted = judged(team, X, y).predicted
         known = predicted.true_label != MISSING
         if name != "combination":
             known &= predicted.has_model

@@ -8,6 +8,7 @@ import numpy as np
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.confusion.base import Confusion
+from twoheads.evaluation.leakage import HELD_OUT, UNKNOWN
 from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.intervals import jeffreys_interval
@@ -23,13 +24,17 @@ _MIN_ANSWERS = 4.5  # answers of a class, for a sentence about it
 _MIN_CONFUSIONS = 2.5  # of a pair, for a sentence about it
 
 
-def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, Any]:
+_SAME_ITEMS = ", the same items it is evaluated on here"
+
+
+def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     """Answers for each true class, with intervals, and the most confused pairs.
 
     All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's soft
     counts where there is no truth. Measured shares have Jeffreys' interval, believed ones have none; a class without an
     answer has neither. ``used`` is another number: the team's own estimate, counts and prior together, with the
-    interval of its posterior. ``fitted_on_same`` is whether the team is also evaluated on those items.
+    interval of its posterior. ``status`` is how the items that the team is evaluated on relate to those it has learnt
+    from.
     """
     confusion = confusion_of(team)
     if confusion is None:
@@ -47,7 +52,7 @@ def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, 
         "pairs": _pairs(counts, classes, effect if kind == "measured" else None),
         "human_given_true": plain(shares) if len(classes) <= MAX_MATRIX else None,
     }
-    return section | {"words": " ".join(_sentences(section, fitted_on_same=fitted_on_same))}
+    return section | {"words": " ".join(_sentences(section, status))}
 
 
 def _counts(team: Team, confusion: Confusion) -> tuple[Floats, str, float]:
@@ -112,17 +117,18 @@ def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dic
     ]
 
 
-def _sentences(section: dict[str, Any], *, fitted_on_same: bool) -> list[str]:
+def _sentences(section: dict[str, Any], status: str) -> list[str]:
     if not section["n_answers"]:
         return ["No answer has a known truth yet: what the team uses is the prior alone."]
-    evaluated = "the same items it is evaluated on here" if fitted_on_same else "not those it is evaluated on here"
     believed = section["kind"] == "believed"
+    same = {HELD_OUT: ", not those it is evaluated on here", UNKNOWN: ""}
     return [
         *(["No truth was known: the counts are what the team believes."] if believed else []),
         *_on_classes(section),
         _on_pairs(section),
         *_on_unseen(section),
-        f"All counts are of the items {'' if believed else 'with truth '}the team was fitted on, {evaluated}.",
+        f"All counts are of the items {'' if believed else 'with truth '}the team was fitted on"
+        f"{same.get(status, _SAME_ITEMS)}.",
     ]
 
 

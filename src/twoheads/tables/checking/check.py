@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Check:
     Attributes
     ----------
     path : str
+    files : tuple of Path
+        The files that were read.
     n_rows : int
         Rows that were looked at.
     roles : Guess
@@ -51,6 +54,7 @@ class Check:
     """
 
     path: str
+    files: tuple[Path, ...]
     n_rows: int
     columns: tuple[str, ...]
     roles: Guess
@@ -203,7 +207,8 @@ def check(
         if cleaner.findings.n_rows >= MOST_ROWS:
             break
     findings, notes = cleaner.findings, tuple(source.notes)
-    return Check(os.fspath(table), findings.n_rows, source.columns, roles, findings, by_name, how, notes)
+    files = tuple(file.path for file in source.files)
+    return Check(os.fspath(table), files, findings.n_rows, source.columns, roles, findings, by_name, how, notes)
 
 
 def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:

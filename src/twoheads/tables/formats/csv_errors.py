@@ -31,7 +31,9 @@ def explain_csv(
             rows.look(values)
     except _NotUtf8:
         return not_utf8(path, rows.n_rows + 1 if lines.number > 1 else 0, lines.line)
-    except (csv.Error, StopIteration):
+    except (csv.Error, StopIteration) as error:
+        if "field larger than field limit" in str(error):
+            return _long_value(path, rows.n_rows + 1)
         return InvalidObservations(
             f"{path} must close every quotation mark; one that begins in row {rows.n_rows + 1} is not closed, or has "
             'text right after it. Write a quotation mark inside a value twice ("").'
@@ -47,6 +49,11 @@ def explain_csv(
         )
     if rows.text:
         column, row, value = rows.text
+        if decimal != "." and "." in value:
+            return InvalidObservations(
+                f"column {column!r} must have decimal commas in every row, as the first rows of {path} do; row {row} "
+                f"has {value!r} ({rows.n_texts:,} of {rows.n_rows:,} rows are off). Write all numbers alike."
+            )
         return not_a_number(column, row, path, value, rows.n_texts, rows.n_rows)
     if lines.ends_differ:
         return InvalidObservations(
@@ -78,8 +85,19 @@ class _Rows:
             self.text = self.text or (off[1], self.n_rows, values[off[0]])
 
     def _is_entry(self, value: str) -> bool:
-        number = value.replace(self._decimal, ".") if self._decimal != "." else value
-        return value in self._nothing or is_number(number)
+        if value in self._nothing:
+            return True
+        if self._decimal == ".":
+            return is_number(value)
+        return "." not in value and is_number(value.replace(self._decimal, "."))
+
+
+def _long_value(path: Path, row: int) -> InvalidObservations:
+    where = f"row {row}" if row else "the line of its column names"
+    return InvalidObservations(
+        f"{path} must have values of at most {csv.field_size_limit():,} characters; {where} has a longer one. "
+        "Shorten it, or close the quotation mark before it."
+    )
 
 
 def not_utf8(path: Path, row: int, text: bytes) -> InvalidObservations:

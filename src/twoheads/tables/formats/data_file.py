@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import socket
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +16,8 @@ from twoheads.errors import InvalidObservations
 from twoheads.observations.checks import CONFIDENCE_REMEDY
 from twoheads.observations.frames import NUMBER_REMEDY
 
+#: Pieces of a file that identify it, and their bytes: all of a file below a megabyte.
+_SAMPLES, _SAMPLED = 64, 1 << 14
 #: Texts that mean "no value", unless a class has that name.
 NO_VALUE = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
@@ -58,8 +63,28 @@ class DataFile(ABC):
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: Where it is, whatever the folder of the process that reads it.
+        self.place = os.path.abspath(path)
+        self._identity: str | None = None
         self.columns: tuple[str, ...] = tuple(self._read_columns())
         each_once(self.columns, str(path))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state that is sent to other processes: with the identity of the file, which they check."""
+        return self.__dict__ | {"_identity": self._identity or identity_of(self.place)}
+
+    def _check_identity(self) -> None:
+        """Refuse another file than the one that the sender of this object has opened; here, nothing is checked."""
+        if self._identity is None:
+            return
+        there = identity_of(self.place) if os.path.exists(self.place) else None
+        if there != self._identity:
+            what = "there is none" if there is None else "it has another content"
+            raise InvalidObservations(
+                f"{self.place} must be the same file on every machine of a cluster; on {socket.gethostname()} {what}. "
+                "Put the table in a folder that all of them share."
+            )
+        self._identity = None  # checked once
 
     @abstractmethod
     def _read_columns(self) -> Iterable[str]:
@@ -114,6 +139,17 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def identity_of(path: str) -> str:
+    """A text that identifies a file: its size, and bytes from its beginning, its end and many places between."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        found = hashlib.sha256(str(size).encode())
+        for at in range(_SAMPLES + 1):
+            file.seek(max(0, size - _SAMPLED) * at // _SAMPLES)
+            found.update(file.read(_SAMPLED))
+    return found.hexdigest()
 
 
 class TableWriter(ABC):

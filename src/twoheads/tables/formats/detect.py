@@ -153,7 +153,9 @@ def head_of(path: Path) -> tuple[bytes, bool]:
 
 def format_of(path: Path) -> Format:
     """The format of a file: by its first bytes, else by its suffix."""
-    head, _ = head_of(path)
+    head, is_all = head_of(path)
+    if compression_of(path.name) == "gzip" and not is_all:
+        _check_gzip(path)
     binary = next((each for each in FORMATS if each.magic and head.startswith(each.magic)), None)
     if binary:
         if suffixes(path.name)[1]:
@@ -172,6 +174,16 @@ def format_of(path: Path) -> Format:
 
 def _a_file(known: Format) -> str:
     return f"{'an' if known.title[0] in 'AEO' else 'a'} {known.title} file"
+
+
+def _check_gzip(path: Path) -> None:
+    """Refuse a gzip file that is cut off or whose checksum is wrong: DuckDB reads it without a word."""
+    try:
+        with open_bytes(path) as file:
+            while file.read(1 << 20):
+                pass
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise unreadable(str(path), error) from None
 
 
 def _refuse_other_than_text(path: Path, head: bytes) -> None:

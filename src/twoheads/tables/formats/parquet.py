@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.duckdb import pa, pq
+from twoheads.tables.duckdb import lacks_room, pa, pq
 from twoheads.tables.formats.arrow import as_floats
 from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line, unreadable
@@ -16,6 +16,8 @@ from twoheads.tables.formats.hugging_face import class_names, named
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
+#: Types of text other than the usual one; old programs write text as bytes.
+_TEXTS = ("binary", "large_binary", "string_view", "binary_view")
 #: Rows of a row group that is written.
 _GROUP = 122_880
 
@@ -26,14 +28,15 @@ class ParquetFile(DataFile):
     def _read_columns(self) -> list[str]:
         with self._open() as file:
             self._schema, self._rows = file.schema_arrow, file.metadata.num_rows
-            self._names = class_names(self._schema)
+            self._classes = class_names(self._schema)
             self._groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
         return list(self._schema.names)
 
     def type_of(self, column: str) -> Any:
-        """The column's type in the file; for a column of codes with names, the type of the names."""
+        """The column's type in the file; for a column of codes with names, the type of the names; text as text."""
         kind = self._schema.field(column).type
-        return pa.string() if column in self._names else kind.value_type if pa.types.is_dictionary(kind) else kind
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return pa.string() if str(kind) in _TEXTS or column in self._classes else kind
 
     def count(self) -> int:
         """The number of rows, from the file's metadata."""
@@ -46,7 +49,8 @@ class ParquetFile(DataFile):
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
         """Batches in the order of the file; of the row groups in a span, or of all."""
         names = wanted.columns
-        texts = [name for name in wanted.labels if _is_text(self.type_of(name)) and name not in self._names]
+        self._refuse_nested([name for name in names if name not in wanted.numbers])
+        texts = [name for name in wanted.labels if _is_text(self._schema.field(name).type)]
         ends = list(accumulate(self._groups))
         first, end = span or (0, self._rows)
         chosen = [at for at, (last, n) in enumerate(zip(ends, self._groups, strict=True)) if first < last <= end and n]
@@ -68,17 +72,48 @@ class ParquetFile(DataFile):
     def _column(self, column: Any, name: str, wanted: Wanted, row: int) -> Any:
         if name in wanted.numbers:
             return as_floats(column, name, row, self.path)
-        return named(column, self._names[name], name, self.path) if name in self._names else column
+        if name in self._classes:
+            return named(column, self._classes[name], name, self.path)
+        return self._names(column, name)
+
+    def _refuse_nested(self, names: list[str]) -> None:
+        for name in names:
+            kind = self.type_of(name)
+            if pa.types.is_nested(kind):
+                raise InvalidObservations(
+                    f"column {name!r} of {self.path} must hold one name or number per row; it is of type {kind}. "
+                    "Write the values themselves."
+                )
+
+    def _names(self, column: Any, name: str) -> Any:
+        """A column of ids or labels, its texts in UTF-8 and of the usual type."""
+        kind = column.type
+        try:
+            if str(kind) in _TEXTS:
+                column = column.cast(pa.string())
+            column.validate(full=True)
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            raise InvalidObservations(
+                f"column {name!r} of {self.path} must hold text in UTF-8; some of it is not. Write it again as UTF-8."
+            ) from None
+        return column
 
     def _open(self, **options: Any) -> Any:
+        self._check_identity()
         try:
-            return pq.ParquetFile(self.path, buffer_size=_BUFFER, pre_buffer=False, **options)
+            return pq.ParquetFile(self.place, buffer_size=_BUFFER, pre_buffer=False, **options)
         except PermissionError as error:
             raise unreadable(str(self.path), error) from None
+        except UnicodeDecodeError:
+            raise InvalidObservations(
+                f"{self.path} must name its columns in UTF-8; the name of one is not. Rename that column."
+            ) from None
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from None
 
-    def _damaged(self, error: Exception) -> InvalidObservations:
+    def _damaged(self, error: Exception) -> Exception:
+        if lacks_room(error):
+            return error
         return InvalidObservations(
             f"{self.path} is a damaged or cut-off Parquet file ({first_line(error)}). Write or copy it again."
         )

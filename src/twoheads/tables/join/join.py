@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.arrays import MISSING
 from twoheads.observations.labels import label_text, means_unsure, sorted_names, unknown_label, unsure_words
-from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, pa
+from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, pa, room
 from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.formats.detect import first_line
 from twoheads.tables.formats.source import Source
+from twoheads.tables.join import queries
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
 from twoheads.tables.join.sorted_rows import SortedRows
-from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, classes_of
+from twoheads.tables.schema.coding import UNKNOWN, Coder, classes_of
 from twoheads.tables.schema.ids import numbered_ids, repeated, repeats_in
 from twoheads.tables.schema.row_names import TableRows
+from twoheads.text import cut
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,10 @@ class Join:
         import duckdb
 
         try:
-            with interruptible():
+            with interruptible(), room("the tables could not be joined"):
                 return self._joined(self._connection)
         except duckdb.Error as error:
-            raise InvalidObservations(
-                f"the tables could not be joined ({first_line(error)}). "
-                "Make room in the folder for temporary files, or name another one in TMPDIR."
-            ) from error
+            raise InvalidObservations(f"the tables could not be joined ({first_line(error)}).") from error
 
     def _joined(self, db: Any) -> Joined:
         id_at = pa.schema([("id", pa.string()), ("at", pa.int64())])
@@ -113,15 +111,16 @@ class Join:
         names = sorted_names(self.answers.annotators if self.answers else [])
         self._number_classes([label_text(name) for name in classes.tolist()])
         self._number_annotators(names)
-        db.execute(_EXTRA, [n_model])
+        db.execute(queries.EXTRA, [n_model])
         n_items = n_model + self._count("extra")
         self._refuse_other_items(n_model, n_items)
         db.execute("CREATE VIEW everything AS FROM items UNION ALL FROM extra")
         by_row = ", row" if self.has_confidence else ""  # of two answers of one annotator, the first stays first
-        db.execute(_PLACED.format(sure=", sure" if self.has_confidence else "", by_row=by_row), [len(classes)])
-        db.execute(_UNSURE)
+        db.execute(queries.PLACED.format(sure=", sure" if self.has_confidence else "", by_row=by_row), [len(classes)])
+        db.execute(queries.UNSURE_ANSWERS)
+        self._refuse_unnamed_people()
         self._refuse_two_truths()
-        db.execute(_TRUTHS)
+        db.execute(queries.TRUTHS)
         notes = tuple(self._notes(n_model, n_items))
         fit = self._value("SELECT count(*) FROM extra WHERE TRY_CAST(id AS BIGINT) IS NULL") == 0
         db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE answered; DROP TABLE known")
@@ -209,8 +208,20 @@ class Join:
                 "Name the column of ids with item (--item)."
             )
 
+    def _refuse_unnamed_people(self) -> None:
+        """Refuse several answers on an item by nobody in particular: they would be those of one person."""
+        if self.answers is None or not self.answers.columns.is_anonymous:
+            return
+        found = self._connection.execute(queries.SEVERAL).fetchall()
+        if found:
+            item, times, n_off = found[0]
+            raise InvalidObservations(
+                f"{self.answers.source.name} must name the person of each answer, in a column annotator; item {item!r} "
+                f"has {times:,} answers ({n_off:,} items have several). Name that column with annotator (--annotator)."
+            )
+
     def _refuse_two_truths(self) -> None:
-        found = self._connection.execute(_TWO_TRUTHS).fetchall()
+        found = self._connection.execute(queries.TWO_TRUTHS).fetchall()
         if found and self.truth:
             item, n_off = found[0]
             raise InvalidObservations(
@@ -222,7 +233,7 @@ class Join:
         if self.model and n_items > n_model:
             first = self._value('SELECT first(id ORDER BY "at") FROM extra')
             yield (
-                f"{n_items - n_model:,} of {n_items:,} items have no model row (first: {first}); "
+                f"{n_items - n_model:,} of {n_items:,} items have no model row (first: {cut(str(first))}); "
                 "they have only answers."
             )
         if self.model and self.answers:
@@ -235,23 +246,23 @@ class Join:
             yield f"the truth is known for {self._count('truths'):,} of {n_items:,} items."
 
     def _note_on_unanswered(self, n_items: int) -> Iterator[str]:
-        n_off, first = self._connection.execute(_UNANSWERED).fetchall()[0]
+        n_off, first = self._connection.execute(queries.UNANSWERED).fetchall()[0]
         if n_off:
-            yield f"{n_off:,} of {n_items:,} items have no answer (first: {first}); they have only the model."
+            yield f"{n_off:,} of {n_items:,} items have no answer (first: {cut(str(first))}); they have only the model."
 
     def _note_on_blank_answers(self) -> Iterator[str]:
-        n_off, first = self._connection.execute(_BLANK).fetchall()[0]
+        n_off, first = self._connection.execute(queries.BLANK).fetchall()[0]
         if n_off:
             which, those = ("1 item has", "it is") if n_off == 1 else (f"{n_off:,} items have", "they are")
             lack = "only blank answers and no model row" if self.model else "only blank answers"
-            yield f"{which} {lack} (first: {first}); {those} left out."
+            yield f"{which} {lack} (first: {cut(str(first))}); {those} left out."
 
     def _note_on_lost_truth(self, n_rows: int) -> Iterator[str]:
-        n_off, first = self._connection.execute(_LOST_TRUTH).fetchall()[0]
+        n_off, first = self._connection.execute(queries.LOST_TRUTH).fetchall()[0]
         if n_off:
             yield (
                 f"{n_off:,} of {n_rows:,} rows of truth are of items without a model row or an answer "
-                f"(first: {first}); they are left out."
+                f"(first: {cut(str(first))}); they are left out."
             )
 
     def _count(self, table: str) -> int:
@@ -259,41 +270,3 @@ class Join:
 
     def _value(self, sql: str) -> Any:
         return self._connection.execute(sql).fetchall()[0][0]
-
-
-_EXTRA = f"""
-    CREATE TABLE extra AS SELECT id, ? + row_number() OVER (ORDER BY first) - 1 AS "at" FROM (
-        SELECT id, min(row) AS first FROM answered JOIN answered_codes USING (label) ANTI JOIN items USING (id)
-        WHERE code <> {MISSING} GROUP BY id
-    )
-"""
-_UNANSWERED = """
-    SELECT count(*), first(id ORDER BY "at") FROM items ANTI JOIN placed USING ("at") ANTI JOIN unsure USING ("at")
-"""
-_BLANK = f"""
-    SELECT count(DISTINCT id), first(id ORDER BY row) FROM answered JOIN answered_codes USING (label)
-    ANTI JOIN items USING (id) ANTI JOIN extra USING (id) WHERE code = {MISSING}
-"""
-_PLACED = f"""
-    CREATE TABLE placed AS SELECT "at", place * ? + code AS answer{{sure}}
-    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
-    WHERE code > {MISSING} ORDER BY "at", answer{{by_row}}
-"""
-_UNSURE = f"""
-    CREATE TABLE unsure AS SELECT "at", place
-    FROM answered JOIN answered_codes USING (label) JOIN annotators USING (annotator) JOIN everything USING (id)
-    WHERE code = {UNSURE} ORDER BY "at", place
-"""
-_TWO_TRUTHS = f"""
-    SELECT id, count(*) OVER () FROM known JOIN known_codes USING (label) WHERE code <> {MISSING}
-    GROUP BY id HAVING count(DISTINCT code) > 1 ORDER BY min(row) LIMIT 1
-"""
-_TRUTHS = f"""
-    CREATE TABLE truths AS SELECT "at", max(code) AS code
-    FROM known JOIN known_codes USING (label) JOIN everything USING (id)
-    WHERE code <> {MISSING} GROUP BY "at" ORDER BY "at"
-"""
-_LOST_TRUTH = f"""
-    SELECT count(*), first(id ORDER BY row) FROM known JOIN known_codes USING (label) ANTI JOIN everything USING (id)
-    WHERE code <> {MISSING}
-"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,11 @@ class LabelColumns:
     annotator: str | None = None
     confidence: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether nothing names the annotators: neither a column nor the names of several columns."""
+        return self.annotator is None and list(self.labels) == ["human"]
+
 
 def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | None, *, joined: bool) -> Roles:
     """The roles of a table with a row per item; it must have ids if other tables are joined to it."""
@@ -49,8 +55,14 @@ def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | No
     known = roles.truth_column(columns, where, truth)
     annotators = roles.annotator_columns(columns, where, names.human)
     pattern, taken = names.model_columns, {ids, known, *annotators.values()}
-    models = roles.model_columns([name for name in columns if pattern is None or name not in taken], where, pattern)
-    return Roles(ids, annotators, models, known, confidence_columns(columns, annotators))
+    if pattern is None:  # those that an option names, such as --item p_cat
+        taken &= {names.item, names.human, truth}
+    models = roles.model_columns([name for name in columns if name not in taken], where, pattern)
+    return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators))
+
+
+def _others(columns: Sequence[str], ids: str | None) -> list[str]:
+    return [name for name in columns if name != ids]
 
 
 def answer_columns(source: Source, names: Names) -> LabelColumns:
@@ -66,13 +78,21 @@ def answer_columns(source: Source, names: Names) -> LabelColumns:
         raise roles.missing(columns, where, "a column of answers, named answer or human", "human", like)
     if annotator is None and len(labels) == 1 and (label or names.human is not None):
         _refuse_misspelt_annotator([name for name in columns if name not in (ids, *labels.values())], source)
-    return LabelColumns(ids, labels, annotator, confidence_columns(columns, labels))
+    return LabelColumns(ids, labels, annotator, confidence_columns(_others(columns, ids), labels))
+
+
+#: Words for a person who answers: a column named by one of them is that of the names, under another name.
+_PERSON = {
+    *("annotator", "worker", "rater", "reviewer", "user", "reader", "labeller", "labeler", "coder", "judge"),
+    *("expert", "grader", "assessor", "person", "participant", "respondent"),
+}
 
 
 def _refuse_misspelt_annotator(others: Sequence[str], source: Source) -> None:
-    if roles.nearest(others, ANNOTATOR) is not None:
+    like = [name for name in others if _PERSON & set(re.split(r"[\W_]+", name[:80].casefold()))]
+    if like or roles.nearest(others, ANNOTATOR) is not None:
         what = "a column that names the person, named annotator"
-        raise roles.missing(source.columns, source.name, what, "annotator", ANNOTATOR)
+        raise roles.missing(source.columns, source.name, what, "annotator", (*like[:1], *ANNOTATOR))
 
 
 def truth_columns(source: Source, item: str | None, column: str | None) -> LabelColumns:

@@ -18,6 +18,9 @@ from twoheads.observations.labels import label_text, sorted_names
 from twoheads.tables.formats.source import Source
 from twoheads.text import listed
 
+#: Characters of a name that are compared with others.
+_COMPARED = 80
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -196,12 +199,17 @@ def missing(columns: Sequence[str], where: str, what: str, option: str, like: Se
 
 def nearest(columns: Sequence[str], like: Sequence[str]) -> str | None:
     """The column whose name is most like one of the names in ``like``, if any is."""
-    plain = {re.sub(r"[\W_]+", "", name).casefold(): name for name in reversed(columns)}
+    plain = {_letters(name): name for name in reversed(columns)}
     for name in like:
-        near = get_close_matches(re.sub(r"[\W_]+", "", name).casefold(), list(plain), n=1, cutoff=0.6)
+        near = get_close_matches(_letters(name), list(plain), n=1, cutoff=0.6)
         if near:
             return plain[near[0]]
     return None
+
+
+def _letters(name: str) -> str:
+    """The letters of a name, or of the beginning of a long one: comparing takes time that grows with the square."""
+    return re.sub(r"[\W_]+", "", name[:_COMPARED]).casefold()
 
 
 def _is_long(columns: Sequence[str]) -> bool:
@@ -211,7 +219,9 @@ def _is_long(columns: Sequence[str]) -> bool:
 def _other_pattern(columns: Sequence[str]) -> str | None:
     """The prefix that most columns share, as a pattern, if at least two do."""
     prefixes = Counter(
-        found.group() for name in columns if (found := re.match(r".*?[a-zA-Z]+[_\-. :]+(?=.)|[a-zA-Z]+(?=\d)", name))
+        found.group()
+        for name in columns
+        if (found := re.match(r".*?[a-zA-Z]+[_\-. :]+(?=.)|[a-zA-Z]+(?=\d)", name[:_COMPARED]))
     )
     prefixes.pop("human_", None)
     if not prefixes or prefixes.most_common(1)[0][1] < 2:

@@ -1,0 +1,40 @@
+"""Signals that end a command: the first raises an exception, so that everything is cleaned up; more are ignored."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Any
+
+#: Signals that a terminal, a system that shuts down or a scheduler of jobs sends, where there are such signals.
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+#: Seconds in which more signals are ignored; after them, clean-up is stuck, and may be interrupted.
+_PATIENCE = 5.0
+
+_last: tuple[int, float] | None = None
+
+
+def catch() -> None:
+    """Raise KeyboardInterrupt for each signal that ends a command, unless it is ignored, as under nohup."""
+    for number in _ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def ignore() -> None:
+    """Ignore these signals: the process is about to end."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def exit_code() -> int:
+    """The exit code of a command that a signal has ended: 128 and its number, as shells have it."""
+    return 128 + (_last[0] if _last else signal.SIGINT)
+
+
+def _end(number: int, _: Any) -> None:
+    global _last
+    if _last and time.monotonic() - _last[1] < _PATIENCE:
+        return
+    _last = (number, time.monotonic())
+    raise KeyboardInterrupt

@@ -1,0 +1,45 @@
+"""The comparison of a team with its better half in words: the same at fit, in an evaluation and in a report."""
+
+from __future__ import annotations
+
+from twoheads.text import SIGNIFICANCE, count, p_value, percent
+
+#: With fewer errors than this, counts are given in place of percentages: one error more or less would change them.
+_FEW_ERRORS = 20
+
+
+def decimals(n_items: float) -> int:
+    """Digits of a percentage of so many items: one, and two from 10,000 items on."""
+    return 2 if n_items >= 10_000 else 1
+
+
+def against(
+    words: str, better_error: float, error: float, p: float, n_items: float, *, of_all: bool, only: bool
+) -> str:
+    """Compare with the better half: the middle of a sentence, without the full stop.
+
+    words    the better half
+    p        the p-value, corrected for having picked it
+    n_items  the items that it has labelled
+    of_all   whether these are all items
+    only     whether it is the only rival
+    """
+    digits = decimals(n_items)
+    named = f"{words} ({percent(better_error, digits)})" + ("" if only else ", the better half")
+    start = ": " if of_all else f"; on the {n_items:,.0f} with a label of {words}, on {percent(error, digits)}, "
+    if abs(error - better_error) < 1e-12:
+        return f"{start}as many errors as {named}"
+    start += f"{_change(error, better_error, n_items)} {named}"
+    verdict = "no significant difference" if p >= SIGNIFICANCE else "the difference is significant"
+    return f"{start}; {verdict} ({p_value(p)})"
+
+
+def _change(error: float, better_error: float, n_items: float) -> str:
+    """How many fewer or more errors, up to the name of the better half."""
+    side = "fewer" if error < better_error else "more"
+    errors, better_errors = error * n_items, better_error * n_items
+    if better_errors >= _FEW_ERRORS:
+        return f"{100 * abs(1 - error / better_error):.0f} % {side} errors than"
+    if max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
+        return f"{count(round(errors), 'error')}, against {round(better_errors)} by"
+    return f"{100 * abs(error - better_error):.1f} points {side} errors than"

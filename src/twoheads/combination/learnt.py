@@ -1,0 +1,281 @@
+"""The items whose truth a team has learnt from, so that it is never judged on them as if they were held out.
+
+An item is recognised by its id where ids were given, and by its content: its answers, and one number made of its
+probabilities. Contents are compared up to the rounding of the coarser table, so that it does not matter whether
+probabilities were stored as float32 or with four decimals, nor in which order the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
+from twoheads.storage.artifact import register
+from twoheads.tables.fingerprints import answer_hashes, stirred, text_hash
+
+#: Of more items than this a sample is kept: then it is only known of a table whether it has any of them.
+MAX_ITEMS = 100_000
+#: Decimals of probabilities that are not rounded; single precision keeps about so many.
+FULL = 7
+#: With fewer probabilities than this, rounding is not looked for.
+_FEW_NUMBERS = 20
+#: Rows that are looked at for it.
+_LOOKED_AT = 50
+#: Items with more candidates than this are not compared one by one.
+_MOST_NEAR = 64
+#: Contents identify items if no larger share of them is repeated.
+_REPEATED = 0.01
+
+_Words = NDArray[np.int64]
+
+
+class Recognised(NamedTuple):
+    """Which items a team has learnt from.
+
+    learnt     (n_items,) items that it has, or may have, learnt from
+    certain    whether these are the same items; otherwise other items may have the same answers and probabilities
+    complete   whether the others are known not to be among them
+    renumbered whether they have the ids of learnt items, but all have other probabilities: perhaps other items
+    """
+
+    learnt: NDArray[np.bool_]
+    certain: bool
+    complete: bool
+    renumbered: bool = False
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class LearntItems(BaseEstimator):
+    """Items of known truth.
+
+    n_items   number of items, with those that are not kept
+    id_hash   (n_kept,) of their ids; 0 where there was none
+    key       (n_kept,) of their answers, and of which models have a row
+    place     (2, n_kept) two weighted means of their probabilities, from 0 to 1
+    decimals  of their probabilities: the fewest and the most of any table
+    n_classes, n_models  how many probabilities ``place`` is made of
+    """
+
+    n_items: int
+    id_hash: _Words
+    key: _Words
+    place: Floats
+    decimals: tuple[int, int]
+    n_classes: int = 2
+    n_models: int = 1
+
+    @classmethod
+    def of(cls, observations: Observations, truth: Codes) -> LearntItems:
+        """The items whose truth is known."""
+        ids = _id_hashes(observations)
+        rows = np.flatnonzero(truth != MISSING)
+        known = observations if len(rows) == len(observations) else observations.take(rows)
+        key = answer_hashes(known.answers, known.unsure, known.annotators, known.classes)
+        probas = [_probabilities(proba, known.model_scale) for proba in known.model_proba]
+        decimals = FULL if known.model_scale != "probability" else _decimals(known.model_proba)
+        return cls._made(ids[rows], key, probas, known.models, known.classes, decimals)
+
+    @classmethod
+    def of_block(cls, block: Block, annotators: tuple[str, ...], classes: NDArray[Any], models: Any) -> LearntItems:
+        """The labelled items of a block, which has no ids."""
+        assert block.answers is not None
+        logs = block.members or ((block.log_proba,) if models else ())
+        probas = [np.exp(log).T for log in logs]
+        if block.no_model is not None and len(probas) == 1:
+            probas[0][block.no_model] = np.nan
+        key = answer_hashes(block.answers, block.unsure, annotators, classes)
+        nobody = np.zeros(block.n_items, dtype=np.int64)
+        return cls._made(nobody, key, probas, models, classes, _decimals(probas))
+
+    @classmethod
+    def _made(
+        cls,
+        id_hash: _Words,
+        key: NDArray[np.uint64],
+        probas: Sequence[Floats],
+        models: Sequence[str],
+        classes: NDArray[Any],
+        decimals: int,
+    ) -> LearntItems:
+        place = np.zeros((2, len(key)))
+        for model, proba in zip(models, probas, strict=False):  # without a model there is a name, and no rows
+            name = "" if len(models) == 1 else model  # one model is the same with or without a name
+            blank = np.isnan(proba[:, 0])
+            key = key + np.where(blank, np.uint64(0), np.uint64(text_hash(name) | 1))
+            place += np.where(blank, 0.0, _class_weights(classes) @ np.nan_to_num(proba).T)
+        place /= max(1, len(probas))
+        ends = decimals, decimals
+        found = cls(len(key), id_hash, stirred(key).view(np.int64), place, ends, len(classes), max(1, len(probas)))
+        return found._sampled()
+
+    @classmethod
+    def nothing(cls) -> LearntItems:
+        """No items."""
+        return cls(0, *(np.zeros(0, dtype=np.int64),) * 2, np.zeros((2, 0)), (FULL, FULL))
+
+    @classmethod
+    def joined(cls, parts: Sequence[LearntItems]) -> LearntItems:
+        """The items of several; one that was learnt twice is kept once."""
+        first, *others = [part for part in parts if part.n_items] or parts[:1]
+        for other in others:
+            new = ~np.isin(other._word(), first._word())
+            n_again = 0 if min(first.n_missing, other.n_missing) else int((~new).sum())
+            first = cls(
+                first.n_items + other.n_items - n_again,
+                np.concatenate([first.id_hash, other.id_hash[new]]),
+                np.concatenate([first.key, other.key[new]]),
+                np.concatenate([first.place, other.place[:, new]], axis=1),
+                (min(first.decimals[0], other.decimals[0]), max(first.decimals[1], other.decimals[1])),
+                first.n_classes,
+                max(first.n_models, other.n_models),
+            )._sampled()
+        return first
+
+    @property
+    def n_missing(self) -> int:
+        """How many items are not kept."""
+        return self.n_items - len(self.key)
+
+    def recognise(self, observations: Observations) -> Recognised:
+        """Which of these items, of any truth, are among the learnt ones."""
+        those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
+        if those.n_missing:  # too many to be compared at once
+            halves = np.array_split(np.arange(len(observations)), 2)
+            found = [self.recognise(observations.take(rows)) for rows in halves]
+            learnt = np.concatenate([each.learnt for each in found])
+            renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
+            return Recognised(learnt, all(each.certain for each in found), not self.n_missing, renumbered)
+        return self._recognise(those)
+
+    def _recognise(self, those: LearntItems) -> Recognised:
+        tolerance = self._tolerance(those)
+        by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
+        by_content = _n_near(self, those, tolerance) > 0
+        if by_id.any() and not by_content.any() and not self._same_places(those, by_id, tolerance):
+            return Recognised(by_id, False, not self.n_missing, renumbered=True)
+        if max(_share_repeated(self, tolerance), _share_repeated(those, tolerance)) <= _REPEATED:
+            return Recognised(by_id | by_content, True, not self.n_missing)
+        has_id = (those.id_hash != 0) & bool((self.id_hash != 0).all())
+        unclear = by_content & ~by_id & ~has_id
+        return Recognised(by_id | unclear, not unclear.any(), not self.n_missing)
+
+    def _same_places(self, those: LearntItems, by_id: NDArray[np.bool_], tolerance: float) -> bool:
+        """Whether any item has the probabilities of the learnt item of its id; its answers may be others."""
+        order = np.argsort(self.id_hash)
+        learnt = self.place[:, order[np.searchsorted(self.id_hash[order], those.id_hash[by_id])]]
+        near = (np.abs(learnt - those.place[:, by_id]) <= tolerance).all(axis=0)
+        return bool((near & (learnt.any(axis=0))).any())
+
+    def _tolerance(self, those: LearntItems) -> float:
+        """How far the places of one item can be apart by rounding; tables of the same decimals agree."""
+        fewest = min(self.decimals[0], those.decimals[0])
+        if self.decimals == those.decimals:
+            fewest = FULL
+        # A row that is made to sum to 1 again is off by sum (w - place) e, with |w - place| <= 1 and |e| <= 1/2 unit:
+        # C / 2 units at most, and six standard deviations of independent errors are fewer with many classes.
+        n_classes = max(self.n_classes, those.n_classes)
+        return float(min(1.5, 1e-7 + min(n_classes / 2.0, 6.0 * (n_classes / 12.0) ** 0.5) * 10.0**-fewest))
+
+    def _sampled(self) -> LearntItems:
+        """The same with at most `MAX_ITEMS` items, those of the smallest hashes."""
+        if len(self.key) <= MAX_ITEMS:
+            return self
+        kept = np.argpartition(self._word(), MAX_ITEMS)[:MAX_ITEMS]
+        kept.sort()
+        columns = self.id_hash[kept], self.key[kept], self.place[:, kept]
+        return LearntItems(self.n_items, *columns, self.decimals, self.n_classes, self.n_models)
+
+    def _word(self) -> NDArray[np.uint64]:
+        """One hash of all that is known of each item, (n_kept,)."""
+        words = self.key.view(np.uint64).copy()
+        for place in self.place:
+            words = stirred(words ^ np.ascontiguousarray(place + 0.0).view(np.uint64))
+        return stirred(words ^ self.id_hash.view(np.uint64))
+
+
+def _n_near(learnt: LearntItems, those: LearntItems, tolerance: float) -> Codes:
+    """How many learnt items have the key of each item, and places no further from its own than the tolerance."""
+    keys, rank = np.unique(learnt.key, return_inverse=True)
+    line = _on_line(rank, learnt.place[0])
+    order = np.argsort(line, kind="stable")
+    line, second = line[order], learnt.place[1][order]
+    sought = _on_line(np.searchsorted(keys, those.key), those.place[0])
+    first, last = np.searchsorted(line, sought - tolerance, "left"), np.searchsorted(line, sought + tolerance, "right")
+    last = np.where(np.isin(those.key, keys), last, first)
+    found = np.where(last - first > _MOST_NEAR, last - first, 0)  # so many that it is not worth a closer look
+    for step in range(_MOST_NEAR):
+        rows = np.flatnonzero((first + step < last) & (last - first <= _MOST_NEAR))
+        found[rows] += np.abs(second[first[rows] + step] - those.place[1][rows]) <= tolerance
+    return np.asarray(found)
+
+
+def _share_repeated(items: LearntItems, tolerance: float) -> float:
+    """Share of the items that are as near to another one."""
+    return float(np.mean(_n_near(items, items, tolerance) > 1)) if len(items.key) else 0.0
+
+
+def _on_line(rank: Codes, place: Floats) -> Floats:
+    """Places of each key on a stretch of the line of its own: tolerances are below 1."""
+    return np.asarray(4.0 * rank + place)
+
+
+def _id_hashes(observations: Observations) -> _Words:
+    """Hash of each item's id, never 0; all 0 where there are no ids, or these only number the rows."""
+    if not observations.has_ids or _numbers_rows(observations.items):
+        return np.zeros(len(observations), dtype=np.int64)
+    words = (text_hash(label_text(item)) | 1 for item in observations.items.tolist())
+    return np.fromiter(words, dtype=np.uint64, count=len(observations)).view(np.int64)
+
+
+def _numbers_rows(items: NDArray[Any]) -> bool:
+    """Whether ids are 0, 1, 2, ... or 1, 2, 3, ... in any order: another table may have them for other items."""
+    try:
+        numbers = np.sort(np.asarray(items).astype(np.int64))
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return bool(numbers[0] in (0, 1) and (numbers == np.arange(numbers[0], numbers[0] + len(numbers))).all())
+
+
+def _probabilities(proba: NDArray[Any], model_scale: str) -> Floats:
+    """A model's rows as probabilities that sum to 1, (n_items, n_classes); NaN without a row."""
+    numbers = np.asarray(proba, dtype=np.float64)
+    if model_scale != "probability":
+        numbers = np.exp(numbers - numbers.max(axis=1, keepdims=True))
+    return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
+
+
+def _class_weights(classes: NDArray[Any]) -> Floats:
+    """Weights from 0 to 1 that depend on the names and not on their order, (2, n_classes)."""
+    rank = np.argsort(np.argsort([label_text(name) for name in classes.tolist()]))
+    return np.outer([0.6180339887498949, 0.4142135623730951], rank) % 1.0
+
+
+def _decimals(probas: Sequence[NDArray[Any]]) -> int:
+    """To how many decimals all probabilities are rounded: 1 to 6, or `FULL`."""
+    rows = [proba[evenly_spaced(len(proba), _LOOKED_AT)].astype(np.float64) for proba in probas]
+    if sum(row.size for row in rows) < _FEW_NUMBERS:
+        return FULL
+    found = (decimals for decimals in range(1, FULL) if all(_is_rounded(row, decimals) for row in rows))
+    return next(found, FULL)
+
+
+def _is_rounded(proba: Floats, decimals: int) -> bool:
+    """Whether all are multiples of a unit, also of one that was made a bit larger or smaller for the sum to be 1."""
+    n_classes = proba.shape[1]
+    off = n_classes // 2 + 1 if decimals <= 4 else 0
+    rounded = np.isnan(proba[:, 0])
+    for unit in 10**decimals + np.arange(-off, off + 1):
+        scaled = proba * unit
+        rounded |= (np.abs(scaled - np.rint(scaled)) <= 1e-7 * unit + 1e-9).all(axis=1)
+    return bool(rounded.all())

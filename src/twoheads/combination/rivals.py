@@ -1,0 +1,233 @@
+"""The rivals of a team: whom it is compared with at fit, in an evaluation and in a report.
+
+One list, in this order: the human, or one person at random, the majority, people combined without the model, each
+model, the mean of several models, and the best single person with enough answers. Only "people combined" is fitted;
+the others need no fit, and have the same number wherever the same items are looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.scoring.rivals import (
+    Answered,
+    PairedSums,
+    RivalSums,
+    best_person,
+    best_rival,
+    corrected,
+    n_candidates,
+    p_value,
+    rival_sums,
+)
+from twoheads.storage.artifact import register
+
+#: How many arrays `RivalList.sums` gives.
+N_SUMS = 5
+#: Keys of the rivals that are people, and of those that are models.
+PEOPLE = ("human", "person", "majority", "crowd", "best_person")
+MODELS = ("model", "models")
+#: Rivals whose number depends on how they were fitted.
+FITTED = ("crowd",)
+
+
+@register
+@dataclass(frozen=True)
+class Rival(BaseEstimator):
+    """One rival, on the items that it has labelled.
+
+    key                  "human", "person" (one at random), "majority", "crowd" (people combined), "model" (one of
+                         them), "models" (their mean), or "best_person"
+    name                 of the model or the person; "" if there is none
+    n                    weight of the items
+    errors, team_errors  its errors, and those of the team on the same items
+    won, lost            items that only the team has right, and only the rival
+    p_value              of the difference, not corrected for having picked this rival
+    """
+
+    key: str
+    name: str
+    n: float
+    errors: float
+    team_errors: float
+    won: float
+    lost: float
+    p_value: float
+
+    @property
+    def error(self) -> float:
+        """Its share of errors."""
+        return self.errors / self.n
+
+    @property
+    def team_error(self) -> float:
+        """The team's share of errors on the same items."""
+        return self.team_errors / self.n
+
+    def words(self, n_people: int = 0) -> str:
+        """The rival in a sentence."""
+        named = {
+            "human": "the human alone",
+            "person": "one person at random",
+            "majority": "the majority of people",
+            "crowd": "people combined, without the model",
+            "model": f"model {self.name} alone" if self.name else "the model alone",
+            "models": "the mean of the models",
+            "best_person": f"{self.name} alone, the best of {n_people:,} people",
+        }
+        return named[self.key]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers, as plain Python objects that JSON can hold."""
+        return {**self.get_params(), "error": self.error, "team_error": self.team_error}
+
+
+@register
+@dataclass(frozen=True)
+class Rivals(BaseEstimator):
+    """All rivals, and the better half: the best of them.
+
+    members   in the order of the list
+    better    position of the best
+    p_value   of the team's difference from the best, corrected for having picked it
+    n_people  how many people have enough answers
+    """
+
+    members: tuple[Rival, ...]
+    better: int
+    p_value: float
+    n_people: int
+
+    @property
+    def better_half(self) -> Rival:
+        """The best rival."""
+        return self.members[self.better]
+
+    @property
+    def better_words(self) -> str:
+        """The best rival in a sentence."""
+        return self.better_half.words(self.n_people)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers, as plain Python objects that JSON can hold."""
+        members = [member.as_dict() for member in self.members]
+        return {**self.get_params(), "members": members, "better_half": self.better_words}
+
+
+@dataclass(frozen=True)
+class RivalList:
+    """Who the rivals are: which labels are compared with the truth.
+
+    annotators  the people
+    models      the models; empty where there is none
+    crowd       whether people are also combined without the model
+    """
+
+    annotators: tuple[str, ...]
+    models: tuple[str, ...]
+    crowd: bool = True
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Key and name of each rival but the best person, in order."""
+        several = len(self.annotators) > 1
+        people = [("person", ""), ("majority", "")] if several else [("human", "")]
+        crowd = [("crowd", "")] if several and self.models and self.crowd else []
+        if len(self.models) > 1:
+            return people + crowd + [("model", name) for name in self.models] + [("models", "")]
+        return people + crowd + [("model", "") for _ in self.models]
+
+    def sums(
+        self,
+        labels: Labels,
+        true_label: Codes,
+        team_label: Codes,
+        weight: Floats | None = None,
+    ) -> tuple[Floats, ...]:
+        """`RivalSums` over labelled items, then how many of them have several answers."""
+        answers, n_classes = labels.answers, labels.n_classes
+        there = answers.column != MISSING
+        item, column = item_of_answers(answers)[there], answers.column[there]
+        answered = Answered(column // n_classes, item, 1.0 * (column % n_classes != true_label[item]))
+        errors = np.stack([labels.errors(*key, self.models, true_label) for key in self.keys])
+        sums = rival_sums(errors, 1.0 * (team_label != true_label), weight, answered, len(self.annotators))
+        return *sums, np.array(np.count_nonzero(answers.per_item() > 1), dtype=np.float64)
+
+    def compared(self, sums: tuple[Floats, ...]) -> Rivals | None:
+        """The rivals from the sums over all items; None if none has labelled any item."""
+        *held, several = sums
+        found, keys = RivalSums(*held), self.keys
+        there = [
+            at
+            for at, (key, _) in enumerate(keys)
+            if found.fixed[0, at] > 0 and (several > 0 or key not in ("majority", "crowd"))
+        ]
+        if not there:
+            return None
+        found = RivalSums(found.fixed[:, there], found.people, found.shared[:, there], found.beside[:, there])
+        members = [_rival(*keys[at], found.fixed[:, place]) for place, at in enumerate(there)]
+        better = best_rival(found)
+        n_people = n_candidates(found) if len(self.annotators) > 1 else 0
+        person, leads = best_person(found, better) if n_people else (None, False)
+        if person is not None:
+            members.append(_rival("best_person", self.annotators[person], found.people[:, person]))
+            better = len(members) - 1 if leads else better
+        best = members[better]
+        tests = len(members) * (n_people if best.key == "best_person" else 1)
+        worse = best.team_errors > best.errors
+        return Rivals(tuple(members), better, corrected(best.p_value, team_errs_more=worse, n_rivals=tests), n_people)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the rivals say of some items.
+
+    models  (n_models, n_items) the class that each model finds most probable, and with several their mean, MISSING
+            without a row; see `model_labels`
+    crowd   (n_items,) the class of people combined; None where they are not
+    """
+
+    answers: Answers
+    n_classes: int
+    models: Codes
+    crowd: Codes | None = None
+
+    def errors(self, key: str, name: str, models: tuple[str, ...], true_label: Codes) -> Floats:
+        """Errors of one rival, (n_items,); NaN where it has no label."""
+        if key in ("model", "models"):
+            return _wrong(self.models[models.index(name) if name else -1], true_label)
+        asked = self.answers.per_item() > 0
+        if key == "crowd":
+            return _wrong(np.full(len(asked), MISSING) if self.crowd is None else self.crowd, true_label, asked)
+        shares, item = vote_shares(self.answers, self.n_classes), np.arange(len(asked))
+        if key == "majority":
+            first = shares >= shares.max(axis=0)
+            shares = first / first.sum(axis=0)
+        return np.where(asked, 1.0 - shares[true_label, item], np.nan)
+
+
+def model_labels(block: Block) -> Codes:
+    """The class that each model finds most probable, (n_models, n_items), and of several models their mean, last."""
+    if block.top_labels is not None:
+        return block.top_labels
+    own = [np.where(np.isnan(log[0]), MISSING, log.argmax(axis=0)) for log in block.members]
+    mean = block.log_proba.argmax(axis=0)
+    return np.stack([*own, mean if block.no_model is None else np.where(block.no_model, MISSING, mean)])
+
+
+def _wrong(label: Codes, true_label: Codes, here: NDArray[np.bool_] | None = None) -> Floats:
+    there = label != MISSING if here is None else here & (label != MISSING)
+    return np.where(there, 1.0 * (label != true_label), np.nan)
+
+
+def _rival(key: str, name: str, sums: Floats) -> Rival:
+    pair = PairedSums(*map(float, sums))
+    return Rival(key, name, pair.weight, pair.errors, pair.team_errors, pair.won, pair.lost, p_value(sums))

@@ -1,0 +1,129 @@
+"""What a saved team must hold: types, shapes, ranges, and fields that agree; checked when it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twoheads.calibration.base import Calibrator
+from twoheads.combination.combiner import Combiner
+from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.pool import ModelPool
+from twoheads.combination.probability_label import ProbabilityLabelCombiner
+from twoheads.combination.statistics.sufficient import SufficientStatistics
+from twoheads.combination.team import Team
+from twoheads.confusion.base import Confusion
+from twoheads.confusion.response import ResponseModel
+from twoheads.dependence import Dependence
+from twoheads.kernels.answers import sorted_answers
+from twoheads.kernels.blocks import Block
+from twoheads.storage.artifact import check_on_load, need
+
+
+@check_on_load(Combiner)
+def check_combiner(team: Combiner) -> None:
+    """The fields of every combiner, and that it predicts probabilities and can be described."""
+    _need_names(team)
+    if isinstance(team, ProbabilityLabelCombiner):
+        _need_parts(team)
+        _need_statistics(team)
+    _need_probabilities(team)
+    # Without people's accuracies in the file, facts need five fits: too much for reading it.
+    if not isinstance(team, Team) or "fitted_people_accuracy_" in vars(team):
+        team.facts()
+        team.describe()
+
+
+def _need_names(team: Combiner) -> None:
+    classes = getattr(team, "classes_", None)
+    fine = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1
+    need(fine, "its classes_ are not a list of names")
+    for name in ("annotators_", "models_"):
+        names = getattr(team, name, None)
+        fine = isinstance(names, tuple) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names)
+        need(fine, f"its {name} are not a list of different names")
+    need(isinstance(getattr(team, "has_model_", None), bool), "its has_model_ is not true or false")
+    provenance = getattr(team, "provenance_", {})
+    need(isinstance(provenance, dict), "its provenance_ is not a table of facts")
+
+
+#: The fitted parts of a team, by name: their type, and whether one may be missing.
+_PARTS: dict[str, tuple[type, bool]] = {
+    "confusion_": (Confusion, False),
+    "calibrator_": (Calibrator, False),
+    "dependence_": (Dependence, True),
+    "response_": (ResponseModel, True),
+    "pool_": (ModelPool, True),
+    "holdout_": (HoldoutRecord, True),
+    "statistics_": (SufficientStatistics, False),
+}
+
+
+def _need_parts(team: ProbabilityLabelCombiner) -> None:
+    n_classes = len(team.classes_)
+    for name, (kind, optional) in _PARTS.items():
+        part = getattr(team, name, "missing")
+        need(isinstance(part, kind) or (optional and part is None), f"its {name} is not a {kind.__name__}")
+    need(
+        (team.dependence is None) == (team.dependence_ is None),
+        "its dependence_ does not agree with its parameter dependence",
+    )
+    need((len(team.models_) > 1) == (team.pool_ is not None), "its pool_ does not agree with its models_")
+    _need_ranges(team)
+    _need_floats(team.prevalence_, (n_classes,), "prevalence_", low=0)
+    _need_floats(team.objective_, (None,), "objective_")
+
+
+def _need_ranges(team: ProbabilityLabelCombiner) -> None:
+    temperature = getattr(team.calibrator_, "temperature_", 1.0)
+    need(
+        isinstance(temperature, float) and 0 < temperature < np.inf,
+        "the temperature_ of its calibrator_ is not positive",
+    )
+    if team.dependence_ is not None:
+        correlation, weight = team.dependence_.correlation_, team.dependence_.weight_
+        need(isinstance(correlation, float) and 0 <= correlation < 1, "its correlation_ is not from 0 to below 1")
+        _need_floats(weight, (None,), "dependence_.weight_", low=0)
+
+
+def _need_statistics(team: ProbabilityLabelCombiner) -> None:
+    seen, n_classes, n_people = team.statistics_, len(team.classes_), len(team.annotators_)
+    need(seen.annotators == team.annotators_, "its statistics_ are of other people than its annotators_")
+    need(isinstance(seen.has_model, bool), "its statistics_ do not say whether there was a model")
+    for name in ("n_labelled", "n_unlabelled"):
+        number = getattr(seen, name)
+        need(isinstance(number, int) and number >= 0, f"the {name} of its statistics_ is not a number of items")
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "labels_per_class": (n_classes,),
+        "counts": (n_people, n_classes, n_classes),
+        "crowd_counts": (n_classes, n_classes),
+        "answered": (2,),
+        "overlap": (n_classes, n_classes),
+        "annotation_counts": (3, n_people),
+    }
+    for name, shape in shapes.items():
+        _need_floats(getattr(seen, name), shape, f"statistics_.{name}", low=0)
+
+
+def _need_floats(values: Any, shape: tuple[int | None, ...], name: str, low: float = -np.inf) -> None:
+    fine = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == len(shape)
+    fine = fine and all(want is None or have == want for have, want in zip(values.shape, shape, strict=True))
+    need(fine, f"its {name} is not an array of the shape that its classes and people need")
+    need(bool((np.isfinite(values) & (values >= low)).all()), f"its {name} has entries out of range")
+
+
+def _need_probabilities(team: Combiner) -> None:
+    """Refuse parts that do not fit together: an answer of the first and of the last person must give probabilities."""
+    n_classes, n_models = len(team.classes_), len(team.models_)
+    last = max(0, len(team.annotators_) - 1) * n_classes
+    rows = np.full((n_classes, 2), -np.log(n_classes))
+    joint = team.log_joint(
+        Block(
+            rows,
+            sorted_answers(np.array([0, 1]), np.array([0, last]), 2),
+            members=(rows,) * n_models if n_models > 1 else (),
+            no_model=None if team.has_model_ else np.array([True, True]),
+        )
+    )
+    need(joint.shape == rows.shape and not np.isnan(joint).any(), "its parts give no probabilities")

@@ -1,0 +1,121 @@
+"""The rivals of a team in an evaluation: the same list, the same rule and the same sums as at fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from twoheads.combination.rivals import FITTED, Labels, Rival, RivalList, Rivals
+from twoheads.evaluation.bootstrap import Resampling, Score, share_score
+from twoheads.evaluation.predictions import Predictions
+from twoheads.evaluation.team import Team, record_of
+from twoheads.kernels.answers import Answers, item_of_answers
+from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.text import count, percent
+
+
+@dataclass(frozen=True)
+class RivalScore:
+    """One rival of the combination, on the items that it has labelled.
+
+    key, name      as in `twoheads.combination.rivals.Rival`: "human", "majority", "model", "best_person", ...
+    words          the rival in a sentence
+    better_half    whether it is the best of all
+    n_items        how many items it has labelled
+    error          its share of errors, with the interval
+    team_error     the combination's share of errors on the same items
+    n_won, n_lost  items that only the combination has right, and only the rival
+    p_value        of the difference, not corrected for having picked this rival
+    """
+
+    key: str
+    name: str
+    words: str
+    better_half: bool
+    n_items: int
+    error: Score
+    team_error: float
+    n_won: int
+    n_lost: int
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The rivals, and the errors of each, (n_items,): 0, 1 or between for a tie; NaN where it has no label."""
+
+    rivals: Rivals
+    errors: list[Floats]
+
+    def scores(self, weight: Floats, draws: Resampling) -> list[RivalScore]:
+        """Each rival's error with its interval."""
+        return [self._score(*each, weight, draws) for each in zip(self.rivals.members, self.errors, strict=True)]
+
+    def _score(self, rival: Rival, error: Floats, weight: Floats, draws: Resampling) -> RivalScore:
+        here = ~np.isnan(error)
+        return RivalScore(
+            rival.key,
+            rival.name,
+            rival.words(self.rivals.n_people),
+            rival is self.rivals.better_half,
+            int(here.sum()),
+            share_score(error[here], weight[here], draws.take(here)),
+            rival.team_error,
+            round(rival.won),
+            round(rival.lost),
+            rival.p_value,
+        )
+
+
+def compared_rivals(items: Predictions) -> Compared | None:
+    """The rivals on items of known truth; None if none has labelled any of them."""
+    listed, labels = _listed(items), _labels(items)
+    sums = listed.sums(labels, items.true_label, items.combined_label, items.weight)
+    found = listed.compared(sums)
+    if found is None:
+        return None
+    return Compared(found, [_errors(rival, listed, labels, items) for rival in found.members])
+
+
+def differs_from_fit(team: Team, found: Rivals | None) -> str | None:
+    """Why the better half is not that of the team's own record, or its error is another; None if they are the same."""
+    record = record_of(team)
+    if record is None or found is None:
+        return None
+    before, now = record.better_half, found.better_half
+    if (before.key, before.name) == (now.key, now.name) and np.isclose(before.error, now.error, rtol=0, atol=1e-9):
+        return None
+    shown = f"At fit the better half was {record.better_words} ({percent(before.error, 1)}"
+    if any(not np.isclose(one, other) for one, other in zip(_sizes(record), _sizes(found), strict=False)):
+        return f"{shown} on {count(round(before.n), 'item')}): the team's own record is of other items than these."
+    if FITTED[0] in (before.key, now.key):
+        return f"{shown}): there people's answers were weighted without the item, here without its fold."
+    return f"{shown}): the team's own record is of other items than these."
+
+
+def _sizes(found: Rivals) -> list[float]:
+    return [rival.n for rival in found.members if rival.key != "best_person"]
+
+
+def _listed(items: Predictions) -> RivalList:
+    models = items.models if items.has_model.any() else ()
+    return RivalList(items.annotators or ("human",), models, items.crowd_proba is not None)
+
+
+def _labels(items: Predictions) -> Labels:
+    crowd = None if items.crowd_proba is None else items.crowd_proba.argmax(axis=1)
+    answers = Answers(items.human_label) if items.answers is None else items.answers
+    models = items.model_label[None] if items.model_labels is None else items.model_labels
+    return Labels(answers, len(items.classes), models, crowd)
+
+
+def _errors(rival: Rival, listed: RivalList, labels: Labels, items: Predictions) -> Floats:
+    if rival.key != "best_person":
+        return labels.errors(rival.key, rival.name, listed.models, items.true_label)
+    person, n_classes = listed.annotators.index(rival.name), labels.n_classes
+    error, column = np.full(len(items), np.nan), labels.answers.column
+    own = np.flatnonzero((column != MISSING) & (column // n_classes == person))
+    at = item_of_answers(labels.answers)[own]
+    error[at] = column[own] % n_classes != items.true_label[at]
+    return error

@@ -1,0 +1,141 @@
+"""One better half: the same rivals, picked by the same rule, at fit, in an evaluation, in a report and in JSON."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.honesty_headline import WORLDS, false_claims
+from scipy.stats import binomtest
+
+import twoheads as th
+from twoheads.combination.rivals import Labels, RivalList
+from twoheads.evaluation import compare
+from twoheads.kernels.answers import Answers, pack_answers
+from twoheads.kernels.scoring.rivals import p_value
+from twoheads.report import page, summary
+
+
+def table(seed):
+    """A random table: 1 to 6 people of any ability who answer some items, 1 to 3 models, 2 to 4 classes."""
+    rng = np.random.default_rng(seed)
+    n, n_classes, n_people, n_models = 40 + seed, 2 + seed % 3, 1 + seed % 6, (1, 2, 1, 3)[seed % 4]
+    truth = rng.integers(0, n_classes, n)
+    frame = pd.DataFrame()
+    for person in range(n_people):
+        answer = np.where(rng.random(n) < rng.uniform(0.4, 0.95), truth, rng.integers(0, n_classes, n))
+        asked = rng.random(n) < (1.0 if n_people < 3 else rng.uniform(0.3, 1.0))
+        asked[person % n :: n_people] = True  # everyone answers some, and every item has an answer
+        frame[f"human_p{person}" if n_people > 1 else "human"] = np.where(asked, answer, np.nan)
+    for model in range(n_models):
+        label = np.where(rng.random(n) < rng.uniform(0.5, 0.9), truth, rng.integers(0, n_classes, n))
+        proba = 0.6 * rng.dirichlet(np.ones(n_classes), n) + 0.4 * np.eye(n_classes)[label]
+        prefix = f"m{model}." if n_models > 1 else ""
+        frame = frame.assign(**{f"{prefix}p_{at}": proba[:, at] for at in range(n_classes)})
+    return frame, truth
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_output_names_the_same_better_half_or_says_why_not(seed, tmp_path):
+    X, y = table(seed)
+    team = th.recommended().fit(X, y)
+    team.save(tmp_path / "team.json")
+    shown = th.load(tmp_path / "team.json")
+    assert shown.describe() == team.describe()  # fit and show
+    at_fit = team.facts()["record"]["rivals"]
+    found = compare(team, X, y, n_bootstrap=10)  # evaluate, the report and Python
+    (better,) = (rival for rival in found.rivals if rival.better_half)
+    assert f"{better.words} ({100 * better.error.value:.1f} %)" in found.headline()
+    assert [(rival.key, rival.name) for rival in found.rivals if rival.key != "best_person"] == [
+        (rival["key"], rival["name"]) for rival in at_fit["members"] if rival["key"] != "best_person"
+    ]
+    before = at_fit["members"][at_fit["better"]]
+    for rival, record in zip(found.rivals, at_fit["members"], strict=True):
+        if rival.key not in ("crowd", "best_person"):
+            assert rival.error.value == pytest.approx(record["error"])
+    if (before["key"], before["name"]) == (better.key, better.name) and before["error"] == pytest.approx(
+        better.error.value
+    ):
+        assert f"{at_fit['better_half']} ({100 * before['error']:.1f} %)" in team.describe()
+    else:
+        assert "crowd" in (before["key"], better.key)
+        assert any(note.startswith(f"At fit the better half was {at_fit['better_half']}") for note in found.notes())
+
+
+@pytest.mark.parametrize(
+    "seed", [seed if seed == 2 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(20)]
+)
+def test_the_report_names_the_better_half_of_the_evaluation(seed):
+    X, y = table(seed)
+    team = th.recommended().fit(X, y)
+    found, report = compare(team, X, y, n_bootstrap=10), summary(team, X, y, n_bootstrap=10)
+    assert report["comparison"]["rivals"] == found.as_dict()["rivals"]
+    assert report["headline"] == found.headline()
+    (better,) = (rival for rival in found.rivals if rival.better_half)
+    card = re.search(rf"{re.escape(better.words)}</dt>.{{0,400}}", page(report), re.DOTALL)
+    assert card
+    assert f"{100 * better.error.value:.1f}\u00a0%" in card[0]
+
+
+def test_rivals_by_hand():
+    # Truth 0 0 0 0; Ann says 0 0 1 -, Bob 0 1 1 1, the model 0 0 0 1, the team 0 0 1 0.
+    item, column = [0, 1, 2, 0, 1, 2, 3], [0, 0, 1, 2, 3, 3, 3]
+    answers = pack_answers(np.array(item), np.array(column), 4)
+    listed = RivalList(("Ann", "Bob"), ("model",), crowd=False)
+    said = Labels(answers, 2, np.array([[0, 0, 0, 1]]))
+    found = listed.compared(listed.sums(said, np.zeros(4, int), np.array([0, 0, 1, 0])))
+    person, majority, model = found.members
+    assert person.errors == 0 + 0.5 + 1 + 1
+    assert majority.errors == 0 + 0.5 + 1 + 1  # the tie on the second item is broken at random
+    assert (model.errors, model.team_errors, model.won, model.lost) == (1, 1, 1, 1)
+    assert found.better_half == model
+    assert found.n_people == 0  # nobody has ten answers
+
+
+def test_blocks_sum_to_the_whole():
+    rng = np.random.default_rng(0)
+    listed = RivalList(("human",), ("a", "b"))
+    truth, team, human = rng.integers(0, 3, (3, 50))
+    models = rng.integers(-1, 3, (3, 50))
+    whole = listed.sums(Labels(Answers(human), 3, models), truth, team)
+    parts = [
+        listed.sums(Labels(Answers(human[rows]), 3, models[:, rows]), truth[rows], team[rows])
+        for rows in (slice(0, 20), slice(20, 50))
+    ]
+    for one, *cut in zip(whole, *parts, strict=True):
+        np.testing.assert_allclose(sum(cut), one)
+
+
+def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
+    rng = np.random.default_rng(1)
+    n = 100
+    truth, model = np.zeros(n, int), (rng.random(n) < 0.1) * 1
+    ann, bob = np.zeros(n, int), (rng.random(n) < 0.5) * 1
+    lucky = np.arange(10)  # right ten times of ten, where the model is right too
+    item = np.concatenate([np.arange(n), np.arange(n), lucky])
+    column = np.concatenate([ann, 2 + bob, 4 + np.zeros(10, int)])
+    listed = RivalList(("Ann", "Bob", "Cy"), ("model",), crowd=False)
+    said = Labels(pack_answers(item, column, n), 2, model[None])
+    found = listed.compared(listed.sums(said, truth, model))
+    assert (found.better_half.key, found.better_half.name, found.n_people) == ("best_person", "Ann", 3)
+    assert found.better_words == "Ann alone, the best of 3 people"
+    # The team has the model's errors: more than Ann's. Four rivals, of which one is the best of three people.
+    plain = binomtest(0, int(model.sum())).pvalue
+    assert found.p_value == pytest.approx(min(1.0, plain * 4 * 3))
+
+
+def test_votes_that_are_tied_are_tested_with_a_correction_for_continuity():
+    # Five items, each won by a half: |d| = 2.5, less one item of weight 1, over sqrt(5 / 4).
+    sums = np.array([20, 20, 20, 2.5, 0, 5, 0, 1.25, 5.0])
+    assert p_value(sums) == pytest.approx(0.1797, abs=1e-4)
+
+
+@pytest.mark.parametrize("world", ["team equals both", "20 equal persons"])
+def test_a_significant_difference_is_rarely_claimed_of_equals(world):
+    assert false_claims(60, 60, np.random.default_rng(0), **WORLDS[world]) <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_significant_difference_is_claimed_of_equals_in_five_per_cent_at_most(world):
+    assert false_claims(100, 500, np.random.default_rng(1), **WORLDS[world]) <= 0.05 + 2 * (0.05 * 0.95 / 500) ** 0.5

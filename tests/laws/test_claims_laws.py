@@ -1,0 +1,69 @@
+"""What is stated about a team holds as often as it says, on simulated worlds; `benchmarks/honesty.py` measures more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import twoheads as th
+from twoheads.evaluation.bootstrap import Resampling, difference_score, mean_score, share_score
+from twoheads.evaluation.calibration_scores import classwise_score
+from twoheads.kernels.inference.tilting import possible_losses
+
+NONE = Resampling(np.arange(30), np.ones((1, 30)))  # few items need no replicates
+
+
+def coverage(held):
+    return np.mean(held) == pytest.approx(0.95, abs=0.05)
+
+
+def test_the_interval_of_a_log_loss_covers_with_thirty_items():
+    rng, held = np.random.default_rng(0), []
+    population = softmax(rng.normal(0, 4, (2, 50_000)), axis=0)
+    true = -(population * np.log(population)).sum(axis=0).mean()
+    for _ in range(200):
+        proba = softmax(rng.normal(0, 4, (2, 30)), axis=0)
+        truth = (rng.random(30) > proba[0]).astype(int)
+        loss = -np.log(proba)
+        possible = possible_losses(loss, proba, items=2.0)
+        found = mean_score(loss[truth, np.arange(30)], np.ones(30), NONE, possible=possible)
+        held.append(found.low <= true <= found.high)
+    assert coverage(held)
+
+
+def test_the_intervals_of_an_error_and_of_a_difference_cover_with_thirty_items():
+    rng, shares, differences = np.random.default_rng(1), [], []
+    for _ in range(200):
+        share = share_score((rng.random(30) < 0.2) * 1.0, np.ones(30), NONE)
+        difference = difference_score(rng.choice([-1.0, 0.0, 1.0], 30, p=[0.2, 0.7, 0.1]), np.ones(30), NONE)
+        shares.append(share.low <= 0.2 <= share.high)
+        differences.append(difference.low <= -0.1 <= difference.high)
+    assert coverage(shares)
+    assert coverage(differences)
+
+
+def test_a_calibrated_forecaster_is_seldom_called_miscalibrated():
+    rng, called = np.random.default_rng(2), []
+    for _ in range(40):
+        proba = softmax(rng.normal(0, 2, (10, 100)), axis=0)
+        truth = np.minimum((proba.cumsum(axis=0) < rng.random(100)).sum(axis=0), 9)
+        called.append(classwise_score(proba, truth, np.ones(100)).low > 0)
+    assert np.mean(called) < 0.1
+
+
+def test_held_out_errors_of_ten_items_are_as_many_as_on_new_ones():
+    stated, came = [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 2, 1010)
+        proba = softmax(rng.normal(0, 1.2, (1010, 2)) + 1.5 * np.eye(2)[truth], axis=1)
+        human = np.where(rng.random(1010) < 0.8, truth, 1 - truth)
+        X = np.column_stack([human, proba])
+        if len(set(truth[:10])) < 2:
+            continue
+        team = th.recommended().fit(X[:10], truth[:10])
+        stated.append(team.holdout_.log_loss)
+        came.append(-np.log(team.predict_proba(X[10:])[np.arange(1000), truth[10:]]).mean())
+    assert np.mean(stated) == pytest.approx(np.mean(came), abs=2.5 * np.std(stated) / len(stated) ** 0.5)
+    assert np.mean(stated) > 0.85 * np.mean(came)

@@ -1,0 +1,112 @@
+"""A team that is well signed but lacks a field, or has one of another type, is refused with one sentence."""
+
+import copy
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import twoheads as th
+from twoheads.errors import InvalidArtifact
+from twoheads.storage.artifact import _checksum
+
+rng = np.random.default_rng(0)
+TRUTH = rng.integers(0, 3, 60)
+PROBA = rng.dirichlet(np.ones(3), 60) * 0.5 + 0.5 * np.eye(3)[TRUTH]
+
+
+CROWD = pd.DataFrame(
+    {f"human_{who}": np.where(rng.random(60) < 0.8, TRUTH, rng.integers(0, 3, 60)) for who in ("ann", "bob", "eve")}
+    | {f"p_{code}": PROBA[:, code] for code in range(3)}
+)
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory):
+    path = tmp_path_factory.mktemp("team") / "team.json"
+    th.recommended().fit(CROWD, TRUTH).save(path)
+    return json.loads(path.read_text())
+
+
+def read(document, path):
+    document["sha256"] = _checksum(document["object"])
+    path.write_text(json.dumps(document))
+    return th.load(path)
+
+
+def places(value, at=()):
+    """Where the parts of the fitted state are."""
+    if not isinstance(value, dict):
+        return
+    for name, entry in value.get("fitted", {}).items():
+        yield (*at, "fitted", name)
+        yield from places(entry, (*at, "fitted", name))
+    for name, entry in value.get("parameters", {}).items() if at else ():
+        if isinstance(entry, dict) and "array" in entry:
+            yield (*at, "parameters", name)
+
+
+def changed(document, place, change):
+    other = copy.deepcopy(document)
+    holder = other["object"]
+    for key in place[:-1]:
+        holder = holder[key]
+    change(holder, place[-1])
+    return other
+
+
+CHANGES = {
+    "null": lambda holder, key: holder.__setitem__(key, None),
+    "missing": lambda holder, key: holder.__delitem__(key),
+    "text": lambda holder, key: holder.__setitem__(key, "x"),
+    "number": lambda holder, key: holder.__setitem__(key, -7.5),
+    "short": lambda holder, key: holder.__setitem__(key, {"array": {"dtype": "<f8", "shape": [1], "values": [0.5]}}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_field_of_another_kind_is_refused_or_does_not_matter(change, document, tmp_path):
+    expected = read(copy.deepcopy(document), tmp_path / "t.json").predict_proba(CROWD)
+    sentences = []
+    for place in places(document["object"]):
+        try:
+            team = read(changed(document, place, CHANGES[change]), tmp_path / "t.json")
+        except InvalidArtifact as refused:
+            sentences.append(str(refused))
+            continue
+        assert team.describe()
+        assert team.predict_proba(CROWD) == pytest.approx(expected, abs=1e-12), place
+    assert len(sentences) > 10
+    assert all("is damaged: " in sentence and "\n" not in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("classes_", "classes"),
+        ("annotators_", "its annotators_ are not a list of different names"),
+        ("calibrator_", "its calibrator_ is not a Calibrator"),
+        ("dependence_", "its dependence_ does not agree with its parameter dependence"),
+    ],
+)
+def test_the_field_is_named(name, words, document, tmp_path):
+    with pytest.raises(InvalidArtifact, match=words):
+        read(changed(document, ("fitted", name), CHANGES["null"]), tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("y", [TRUTH, None, np.where(np.arange(60) < 20, TRUTH, -1)], ids=["truth", "none", "some"])
+@pytest.mark.parametrize("columns", [["human_ann", "human_bob", "human_eve"], ["p_0", "p_1", "p_2"], []], ids=str)
+def test_every_sound_team_is_read(y, columns, tmp_path):
+    frame = CROWD if not columns else CROWD.drop(columns=columns[1:] if "human_ann" in columns else [])
+    frame = th.Observations.from_answers(_long(CROWD), classes=[0, 1, 2]) if "p_0" in columns else frame
+    for team in (th.recommended(), th.ProbabilityLabelCombiner(), th.recommended(guard=True)):
+        team.fit(frame, y).save(tmp_path / "t.json")
+        assert th.load(tmp_path / "t.json").predict_proba(frame).tobytes() == team.predict_proba(frame).tobytes()
+
+
+def _long(frame):
+    answers = frame[["human_ann", "human_bob", "human_eve"]].melt(
+        var_name="annotator", value_name="answer", ignore_index=False
+    )
+    return answers.rename_axis("item").reset_index().sort_values("item", kind="stable")
