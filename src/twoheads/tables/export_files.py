@@ -92,7 +92,7 @@ def _column_names(path: Path, head: bytes) -> list[str]:
             return list(pq.read_schema(path).names)
         with pa.memory_map(str(path)) as file:
             return list(_reader(file, head).schema.names)
-    except (pa.ArrowException, OSError):  # opening it as a table finds the reason
+    except (pa.ArrowException, OSError, UnicodeDecodeError):  # opening it as a table finds the reason
         return []
 
 
