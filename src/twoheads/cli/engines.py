@@ -12,7 +12,7 @@ from typing import Any
 
 from twoheads import tables
 from twoheads.cli import console
-from twoheads.cli.class_shares import announce_shares
+from twoheads.cli.class_shares_option import announce_shares
 from twoheads.cli.table_options import TableOptions
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.items import fits_in_memory

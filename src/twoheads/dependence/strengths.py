@@ -10,11 +10,11 @@ import numpy as np
 from twoheads.dependence.evidence import Evidence
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.dependence.witnesses import (
-    ITEMS,
     StrengthRatio,
     answer_strength,
     class_shares,
     model_strengths,
+    strength_items,
     strength_ratio,
 )
 from twoheads.kernels.numerics.sampling import evenly_spaced
@@ -24,7 +24,7 @@ from twoheads.kernels.numerics.sampling import evenly_spaced
 class Strengths:
     """The model's strength at several temperatures, and the items from which the people's follows.
 
-    sample  at most `ITEMS` items with truth, and as many without
+    sample  at most `strength_items` items with truth, and as many without
     weight  (n_items,) for each part of the sample
     shares  (n_classes,) of the classes
     model   (n_temperatures,) the model's strength
@@ -43,7 +43,8 @@ class Strengths:
         counted = [each if each.weight is None else each.take(np.flatnonzero(each.weight)) for each in labelled]
         total = sum(len(each.true_label) for each in counted)
         sample = _spaced(counted, total)
-        weight = [total / max(1, min(total, ITEMS)) * each.item_weight() for each in sample]
+        n_sampled = sum(len(each.true_label) for each in sample)
+        weight = [total / n_sampled * each.item_weight() for each in sample]
         if unlabelled is not None:
             sample, weight = [*sample, unlabelled], [*weight, unlabelled.item_weight()]
         weights = np.concatenate(weight) if weight else np.empty(0)
@@ -61,8 +62,9 @@ class Strengths:
 
 
 def _spaced(evidence: Sequence[Evidence], total: int) -> list[Evidence]:
-    """At most `ITEMS` of the items, evenly spaced over all blocks."""
-    rows, begin, taken = evenly_spaced(total, ITEMS), 0, []
+    """At most `strength_items` of the items, evenly spaced over all blocks."""
+    limit = strength_items(len(evidence[0].log_proba)) if evidence else 0
+    rows, begin, taken = evenly_spaced(total, limit), 0, []
     for each in evidence:
         end = begin + len(each.true_label)
         here = rows[(rows >= begin) & (rows < end)] - begin

@@ -23,7 +23,7 @@ from twoheads.kernels.dependence.agreement import agreement_log_density, share_o
 from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
-from twoheads.kernels.dependence.witnesses import ITEMS as STRENGTH_ITEMS
+from twoheads.kernels.dependence.witnesses import strength_items
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -126,7 +126,8 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         answers_per_item=_answers_per_item(state),
     )
     rule = replace(rule, preference=_preference(rule, out_of_fold, few))
-    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
+    n_labels = float(state.statistics.labels_per_class.sum())
+    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), n_labels)
     holdout = holdout_counts(few, predictions, state.rivals)
     return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
 
@@ -143,8 +144,8 @@ def held_out_predictions(state: FitState) -> CrossFittedPredictions:
     """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
     assert state.dependence is not None
     assert state.out_of_fold is not None
-    rule, n_labelled = replace(state.rule, preference=None), state.statistics.n_labelled
-    return partial(_predictions, rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labelled)
+    rule, n_labels = replace(state.rule, preference=None), float(state.statistics.labels_per_class.sum())
+    return partial(_predictions, rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels)
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -184,7 +185,7 @@ def _fold_counts(state: FitState) -> Floats | None:
 def _unlabelled_evidence(state: FitState) -> Evidence | None:
     """Some unlabelled items with answer and model row, each with the weight of those it represents."""
     total = unlabelled_weight(state)
-    block = state.items.answered_unlabelled(STRENGTH_ITEMS) if total > 0 else None
+    block = state.items.answered_unlabelled(strength_items(state.schema.n_classes)) if total > 0 else None
     if block is None:
         return None
     weight = np.full(block.n_items, total / block.n_items)

@@ -221,6 +221,8 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
     """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
     schema, parts = state.schema, state.parts
     confusion = state.confusion
+    # The weight is that of agreement as evidence about accuracy; ways of answering are seen on every item.
+    response_weight = 1.0 if unlabelled_weight is None else 1.0 / unlabelled_weight
     if unlabelled_weight is None:
         unlabelled_weight = parts.unlabelled_weight if state.statistics.n_labelled else 1.0
     if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
@@ -236,6 +238,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
         correlation=correlation,
         hold_calibrator=hold_calibrator,
         learn_class_prior=_learns_class_prior(state),
+        response_weight=response_weight,
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
     result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)

@@ -23,8 +23,8 @@ from twoheads.kernels.simplex import normalise_exp
 
 #: Log temperatures at which the model's strength is computed; it is interpolated between them.
 STRENGTH_TEMPERATURES: Floats = np.linspace(-4.0, 5.0, 24)
-#: More items than this add little to a strength.
-ITEMS = 150
+#: More numbers, and more items, than this add little to a strength; with many classes there are at least so many items.
+_NUMBERS, _FEWEST, _MOST = 20_000, 150, 1000
 #: Bounds of the share of entropy removed, and of the ratio of strengths.
 REMOVED_BOUNDS = (0.003, 0.997)
 MOST_RATIO = 6.0
@@ -37,6 +37,11 @@ MODEL_SHARE = 0.8
 #: Bounds of the factors and of the correlation, and how soft they are: Newton's method needs a smooth posterior.
 MODEL_BOUNDS, ANSWER_BOUNDS, CORRELATION_BOUNDS = (0.2, 1.2), (-0.3, 1.3), (-0.2, 0.9)
 SOFTNESS, CORRELATION_SOFTNESS = 0.05, 0.02
+
+
+def strength_items(n_classes: int) -> int:
+    """Most items from which a strength is computed."""
+    return int(np.clip(_NUMBERS // n_classes, _FEWEST, _MOST))
 
 
 @dataclass(frozen=True, eq=False)
