@@ -12,6 +12,7 @@ from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.insight.selection import selection_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
@@ -48,6 +49,9 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
             "names": list(schema.models) if schema.has_model else [],
         },
     }
+    selection = selection_facts(result)
+    if selection is not None:
+        found["selection"] = selection
     temperature = rule.calibrator.temperature_estimate(level)
     if temperature is not None and known and schema.has_model:
         found["model"]["temperature"] = list(temperature)

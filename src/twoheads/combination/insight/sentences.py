@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twoheads.combination.better_half import against, decimals
+from twoheads.combination.insight.selection import selection_sentences
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.text import count, interval, percent
@@ -37,7 +38,13 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), *_agreement(found), _people(found), *crowd_sentences(found)]
+    sentences = [
+        _labels(found),
+        *selection_sentences(found.get("selection")),
+        *_agreement(found),
+        _people(found),
+        *crowd_sentences(found),
+    ]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
