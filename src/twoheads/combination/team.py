@@ -68,7 +68,14 @@ class Team(Combiner):
 
     def result(self) -> FitResult:
         """The fitted quantities as one value, with the parameters as they are now."""
-        schema = Schema(self.classes_, self.annotators_, self.models_, self.has_model_)
+        schema = Schema(
+            self.classes_,
+            self.annotators_,
+            self.models_,
+            self.has_model_,
+            machines=self.machines_,
+            levels=self.levels_,
+        )
         return FitResult(schema, self.rule(), self.statistics_, self.holdout_, self.prevalence_, self.objective_)
 
     def log_joint(self, block: Block) -> Floats:

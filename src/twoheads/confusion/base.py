@@ -80,7 +80,7 @@ class Confusion(BaseEstimator, ABC):
         observations = as_observations(X, y=y, terms=OBSERVATIONS_TERMS)
         truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
         n_classes = observations.n_classes
-        counts = hard_counts(observations.answers, truth, weight, observations.n_columns, n_classes)
+        counts = hard_counts(observations.answers, truth, weight, len(observations.annotators) * n_classes, n_classes)
         self.classes_, self.annotators_ = observations.classes, observations.annotators
         overlap = None
         if self.uses_overlap:

@@ -11,9 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.calibration.base import Calibrator
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.evaluation.team import Team, calibrator_of
-from twoheads.kernels.answers import item_of_answers
+from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
+from twoheads.observations import (
+    Observations,
+    answers_of_people,
+    as_observations,
+    as_truth,
+    as_weight,
+    matched_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +127,9 @@ def predict_all(team: Team, observations: Observations, true_label: Codes, weigh
     model, calibrated = _model_proba(observations, calibrator)
     human_label, human_error = majority(observations, true_label)
     has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
-    if observations.answers.start is not None and has_model.any() and calibrator is not None:
-        crowd = team.predict_proba(replace(observations, model_proba=(), models=()))
+    people = answers_of_people(observations)
+    if people.start is not None and has_model.any() and calibrator is not None:
+        crowd = team.predict_proba(_people_alone(observations, people))
     return Predictions(
         observations.classes,
         observations.items,
@@ -137,9 +145,16 @@ def predict_all(team: Team, observations: Observations, true_label: Codes, weigh
     )
 
 
+def _people_alone(observations: Observations, answers: Answers) -> Observations:
+    """Observations with people's labels only; with machines' among the answers, their confidence is left out."""
+    alone = replace(observations, model_proba=(), models=(), scores=None)
+    return alone if answers is observations.answers else replace(alone, answers=answers, unsure=None, confidence=None)
+
+
 def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floats]:
-    """Majority label of the people for each item, and its error; see `Predictions`."""
-    answers, n_items, n_classes = observations.answers, len(observations), observations.n_classes
+    """Majority label of the people for each item, and its error; see `Predictions`. Scores and machines do not vote."""
+    n_items, n_classes = len(observations), observations.n_classes
+    answers = answers_of_people(observations)
     error = np.full(n_items, np.nan)
     known = true_label != MISSING
     if answers.start is None:

@@ -114,6 +114,12 @@ def confusion_of(team: Team) -> Confusion | None:
     return team.confusion_ if isinstance(team, EstimatesConfusion) else None
 
 
+def people_of(team: Team) -> tuple[str, ...]:
+    """The annotators of a team that are people."""
+    machines = getattr(team, "machines_", ())
+    return tuple(name for name in team.annotators_ if name not in machines)
+
+
 def n_labelled_of(team: Team) -> int | None:
     """How many items with truth the team was fitted on; None if it does not know."""
     return team.n_labelled_ if isinstance(team, CountsLabels) else None

@@ -18,7 +18,7 @@ from twoheads.evaluation import (
 from twoheads.evaluation.cross_validation import labels_of
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations, as_observations, matched_rows
+from twoheads.observations import Observations, as_observations, matched_rows, people_in
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
@@ -129,7 +129,7 @@ def _data(observations: Observations, predicted: Predictions, evaluated: Predict
         "n_items": len(observations),
         "n_known": int((predicted.true_label != MISSING).sum()),
         "n_classes": observations.n_classes,
-        "n_people": len(observations.annotators),
+        "n_people": len(people_in(observations)),
         "classes": [label_text(name) for name in observations.classes.tolist()],
         "how": None if evaluated is None else evaluated.how,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.stats import beta
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import LEVEL, annotator_stats
+from twoheads.combination.items.protocol import Schema
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
@@ -40,7 +42,7 @@ def team_facts(result: FitResult, *, guarded: bool, level: float = 0.95) -> dict
         "unlabelled": statistics.n_unlabelled,
         "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
         "level": level,
-        "human": _human(rule.confusion, names, level, known),
+        "human": _human(_of(rule.confusion, _people_of(schema)), names, level, known),
         "model": {
             "calibrator": type(rule.calibrator).__name__,
             "names": list(schema.models) if schema.has_model else [],
@@ -104,8 +106,14 @@ def crowd_facts(result: FitResult) -> dict[str, Any]:
     """``people`` and ``models`` where there are several, ``several_answers`` on an item, ``confidence``, ``unsure``."""
     rule, schema = result.rule, result.schema
     found: dict[str, Any] = {}
-    if schema.n_annotators > 1:
-        found["people"] = _people(schema.annotators, rule.confusion, result.statistics.annotation_counts)
+    people = _people_of(schema)
+    if len(people) > 1:
+        found["people"] = _people(*_stats_of(result, people))
+    if schema.machines:
+        found["machines"] = _machines(result)
+    if schema.levels is not None:
+        sizes = dict(zip(schema.levels.names, schema.levels.sizes, strict=True))
+        found["scores"] = {"positive": schema.levels.positive, "levels": sizes}
     if rule.dependence is not None and result.statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
     if rule.response is not None:
@@ -113,6 +121,36 @@ def crowd_facts(result: FitResult) -> dict[str, Any]:
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
     return found
+
+
+def _people_of(schema: Schema) -> list[int]:
+    """The numbers of the annotators that are people."""
+    return [at for at, name in enumerate(schema.annotators) if name not in schema.machines]
+
+
+def _of(confusion: Confusion, who: list[int]) -> Confusion:
+    """A confusion estimate of some annotators only, for statistics of them."""
+    if len(who) == len(confusion.counts_):
+        return confusion
+    chosen = copy(confusion)
+    chosen.counts_ = confusion.counts_[who]
+    chosen.human_given_true_ = confusion.people()[:-1][who]
+    chosen.crowd_given_true_ = confusion.given_true(chosen.counts_.sum(axis=0))
+    return chosen
+
+
+def _stats_of(result: FitResult, who: list[int]) -> tuple[tuple[str, ...], Confusion, Floats]:
+    names = tuple(result.schema.annotators[at] for at in who)
+    return names, _of(result.rule.confusion, who), result.statistics.annotation_counts[:, who]
+
+
+def _machines(result: FitResult) -> dict[str, Any]:
+    """The accuracy of each machine, with its interval; where it gives scores, of their two sides."""
+    who = [at for at, name in enumerate(result.schema.annotators) if name in result.schema.machines]
+    stats = annotator_stats(*_stats_of(result, who))
+    facts = ("judged", "accuracy", "accuracy_low", "accuracy_high")
+    rows = zip(stats["annotator"], *(stats[fact].tolist() for fact in facts), strict=True)
+    return {name: dict(zip(facts, values, strict=True)) for name, *values in rows}
 
 
 def _people(annotators: tuple[str, ...], confusion: Confusion, annotation_counts: Floats) -> dict[str, Any]:
@@ -131,9 +169,8 @@ def _people(annotators: tuple[str, ...], confusion: Confusion, annotation_counts
 
 
 def _response(response: ResponseModel, classes: NDArray[Any]) -> dict[str, Any]:
-    n_classes = len(classes)
     found: dict[str, Any] = {}
-    counts = response.counts_[:-1].reshape(n_classes, response.n_symbols, n_classes)
+    counts = response.answer_counts()
     if len(response.bounds_):
         right, total = np.einsum("ili->l", counts)[:-1], counts.sum(axis=(0, 2))[:-1]
         shares = np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)

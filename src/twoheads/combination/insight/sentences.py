@@ -16,6 +16,9 @@ FEW_LABELS = 30
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
 
+#: So many models that give labels or scores are listed by name.
+_FEW_MACHINES = 5
+
 #: The effect of the correction for dependence on the log loss, by `_effect`.
 _EFFECTS = {
     "lower": "lowers the log loss significantly: ",
@@ -26,13 +29,15 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), _people(found), *crowd_sentences(found)]
+    people = [] if len(found.get("machines", ())) == len(found["annotators"]) else [_people(found)]
+    sentences = [_labels(found), *people, *crowd_sentences(found)]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
         sentences.append(_dependence(found))
     if "record" in found:
-        sentences += _holdout(found["record"], found["labelled"])
+        who = "the members' answers alone" if "machines" in found else "people"
+        sentences += _holdout(found["record"], found["labelled"], who)
     if "guard" in found:
         sentences.append(_guard(found["guard"]))
     return sentences
@@ -113,7 +118,7 @@ def _guard(guard: dict[str, Any]) -> str:
     )
 
 
-def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
+def _holdout(record: dict[str, Any], labelled: int, who: str = "people") -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
@@ -121,7 +126,7 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
     held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
     partners = {
         name: percent(record[f"{key}_errors"] / record[has_label], 1)
-        for name, key, has_label in (("people", "human", "answered"), ("the model", "model", "modelled"))
+        for name, key, has_label in ((who, "human", "answered"), ("the model", "model", "modelled"))
         if record[has_label]
     }
     others = " and ".join(f"{name} on {share}" for name, share in partners.items())
@@ -153,6 +158,10 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     sentences = []
     if "people" in found:
         sentences += people_sentences(found["people"])
+    if "machines" in found:
+        sentences += _machines(found["machines"], found.get("scores", {}).get("levels", {}))
+    if "scores" in found:
+        sentences.append(_scores(found["scores"]))
     if "several_answers" in found:
         sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
     if "confidence" in found:
@@ -184,6 +193,26 @@ def people_sentences(people: dict[str, Any]) -> list[str]:
 def _person(person: dict[str, Any]) -> str:
     accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
     return f"{person['annotator']} ({accuracy}, {count(person['judged'], 'evaluated answer')})"
+
+
+def _machines(machines: dict[str, Any], scored: dict[str, int]) -> list[str]:
+    """How often models that give labels are right: the best and the worst of many."""
+    labelled = [{"annotator": name, **facts} for name, facts in machines.items() if name not in scored]
+    labelled.sort(key=lambda machine: -machine["accuracy"])
+    if not labelled:
+        return []
+    if len(labelled) <= _FEW_MACHINES:
+        return [f"{count(len(labelled), 'model gives', 'models give')} labels: {', '.join(map(_person, labelled))}."]
+    best, least = _person(labelled[0]), _person(labelled[-1])
+    return [f"{len(labelled):,} models give labels: the most reliable is {best}, the least {least}."]
+
+
+def _scores(scores: dict[str, Any]) -> str:
+    levels = scores["levels"]
+    names = ", ".join(f"{name} ({count(size, 'level')})" for name, size in list(levels.items())[:_FEW_MACHINES])
+    more = f" and {len(levels) - _FEW_MACHINES:,} more" if len(levels) > _FEW_MACHINES else ""
+    who = f"Scores of {names}{more} count by their rank"
+    return f"{who}: high ones mean {scores['positive']!r}, as far as the data show."
 
 
 def _several(correlation: float, labelled: int) -> str:

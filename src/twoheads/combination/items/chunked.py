@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.items.reading import Reading
 from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
@@ -121,7 +121,7 @@ class ChunkedItems:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if not any(summary.has_confidence for summary in self.summaries):
             return None
-        return np.concatenate(list(self.blocks().map(_confidences)))
+        return np.concatenate(list(self.blocks().map(partial(_confidences, self.schema))))
 
     def _sizes(self) -> dict[int, list[int]]:
         """Number of items of each block that is meant, by chunk."""
@@ -148,15 +148,16 @@ class ChunkedItems:
         return block.take(np.argsort(_number(block)))
 
 
-def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
-    """A scanned table in chunks on disk, read and checked once; with the classes of an earlier fit, in their order."""
+def spill_to_disk(table: ScannedTable, reading: Reading) -> ChunkedItems:
+    """A scanned table in chunks on disk, read and checked once."""
     store, summaries, start = DiskStore(), [], 0
     schema: Schema | None = None
+    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
     current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
-            observations = observations if classes is None else observations.aligned(classes)
-            schema = schema or Schema.of(observations)
+            observations = reading.read(observations)
+            schema = schema or Schema.of(observations, reading.levels)
             for chunk in chunks_of(observations, y, start):
                 store.add(chunk)
                 summaries.append(summarise(chunk))
@@ -169,11 +170,12 @@ def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> C
     return ChunkedItems(schema, store, summaries)
 
 
-def on_cluster(table: ClusterTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
-    """A scanned table in chunks on the cluster that holds it; with the classes of an earlier fit, in their order."""
+def on_cluster(table: ClusterTable, reading: Reading) -> ChunkedItems:
+    """A scanned table in chunks on the cluster that holds it."""
+    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
     first, _ = next(table.blocks(1))
-    schema = Schema.of(first if classes is None else first.aligned(classes))
-    store = table.hold(partial(_read, classes))
+    schema = Schema.of(reading.read(first), reading.levels)
+    store = table.hold(partial(_read, reading))
     return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))))
 
 
@@ -181,11 +183,11 @@ def _chunk_rows(n_classes: int) -> int:
     return CHUNK_BLOCKS * max(MIN_ITEMS, BLOCK_NUMBERS // n_classes)
 
 
-def _read(classes: NDArray[Any] | None, table: ScannedTable, span: tuple[int, int]) -> list[Block]:
+def _read(reading: Reading, table: ScannedTable, span: tuple[int, int]) -> list[Block]:
     """A span of a table's rows, as the blocks of a chunk."""
     read, start = [], span[0]
     for observations, y in table.blocks(_chunk_rows(len(table.classes)), items=False, span=span):
-        observations = observations if classes is None else observations.aligned(classes)
+        observations = reading.read(observations)
         read += [block for chunk in chunks_of(observations, y, start) for block in chunk]
         start += len(observations)
     return read
@@ -232,8 +234,8 @@ def _number(block: Block) -> Codes:
     return block.number
 
 
-def _confidences(block: Block) -> Floats:
-    return np.empty(0) if block.confidence is None else block.confidence
+def _confidences(schema: Schema, block: Block) -> Floats:
+    return schema.confidences(block.answers, block.confidence)
 
 
 def _labelled_blocks(chunk: list[Block]) -> list[Block]:

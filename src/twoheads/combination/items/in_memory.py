@@ -88,7 +88,7 @@ class InMemoryItems:
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if self.observations.confidence is not None:
-            return self.observations.confidence
+            return self.schema.confidences(self.observations.answers, self.observations.confidence)
         return None if self.observations.unsure is None else np.empty(0)
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:

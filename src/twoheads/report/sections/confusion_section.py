@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
-from twoheads.evaluation.team import CountsLabels, Team, UsesUnlabelled, confusion_of
+from twoheads.evaluation.team import CountsLabels, Team, UsesUnlabelled, confusion_of, people_of
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import label_text
 from twoheads.report.sections.common import unavailable
@@ -31,10 +31,16 @@ def confusion_section(team: Team, *, fitted_on_same: bool = False) -> dict[str, 
     if confusion is None:
         return unavailable("This method does not estimate how people confuse classes.")
     classes = [label_text(name) for name in team.classes_.tolist()]
-    counts = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
+    people = people_of(team)
+    if not people:
+        return unavailable("Only models gave labels or scores: there are no answers of people.")
+    counts = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:])
+    if len(people) < len(team.annotators_):
+        counts = counts[[name in people for name in team.annotators_]]
+    counts = counts.sum(axis=0)
     section: dict[str, Any] = {
         "available": True,
-        "n_people": len(team.annotators_),
+        "n_people": len(people),
         "n_answers": float(counts.sum()),
         "estimated": _estimated(team),
         "classes": _classes(counts, confusion.crowd_given_true_, confusion.accuracy_interval(), classes),

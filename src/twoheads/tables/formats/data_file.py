@@ -12,6 +12,7 @@ from typing import Any
 from twoheads.errors import InvalidObservations
 from twoheads.observations.checks import CONFIDENCE_REMEDY
 from twoheads.observations.frames import NUMBER_REMEDY
+from twoheads.observations.members import SCORE_REMEDY
 
 #: Texts that mean "no value", unless a class has that name.
 NO_VALUE = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None")
@@ -96,7 +97,8 @@ def each_once(columns: Sequence[str], where: str) -> None:
 def not_a_number(column: str, row: int, path: Path, value: Any, n_off: int, n_rows: int) -> InvalidObservations:
     """A text in a column of numbers, at a row counted from 1."""
     is_confidence = column == "confidence" or column.startswith("confidence_")
-    remedy = CONFIDENCE_REMEDY if is_confidence else NUMBER_REMEDY
+    is_score = column == "score" or column.endswith(".score")
+    remedy = CONFIDENCE_REMEDY if is_confidence else SCORE_REMEDY if is_score else NUMBER_REMEDY
     return InvalidObservations(
         f"column {column!r} must hold numbers; row {row} of {path} has {value!r} "
         f"({n_off:,} of {n_rows:,} rows are off). {remedy}"
