@@ -63,6 +63,20 @@ def test_a_label_column_of_a_model_counts_as_the_same_answers_of_a_person():
         assert np.array_equal(one.predict_proba(X), other.predict_proba(as_person))
 
 
+def test_labels_of_models_for_three_classes():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 300)
+    told = {name: np.where(rng.random(300) < 0.7, truth, rng.integers(0, 3, 300)) for name in "abc"}
+    X = pd.DataFrame({f"{name}.label": values for name, values in told.items()})
+    people = X.rename(columns=lambda name: f"human_{name.removesuffix('.label')}").assign(**{"d.label": None})
+    for known in (truth, None):
+        fitted = th.recommended().fit(X if known is not None else th.Observations.from_frame(X), known)
+        assert np.mean(fitted.predict(X) == truth) > 0.75
+        assert fitted.machines_ == ("a", "b", "c")
+    one, other = th.recommended().fit(X, truth), th.recommended().fit(people, truth)
+    assert np.allclose(one.predict_proba(X), other.predict_proba(people), atol=0.02)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_only_the_rank_of_scores_matters(data, share):
     X, y = frame()
@@ -180,7 +194,7 @@ def test_each_member_has_a_part_in_the_explanation(data, team):
 
 
 def test_machines_are_not_people(data, team):
-    X, y = data
+    _, y = data
     sentences = team.describe().split("\n")
     assert any(each.startswith("The 2 people differ") for each in sentences)
     assert any(each.startswith("1 model gives labels: gpt (") for each in sentences)
@@ -188,7 +202,7 @@ def test_machines_are_not_people(data, team):
         "Scores of judge (10 levels), bob (7 levels) count by their rank: high ones mean 'yes', as far as the data "
         "show." in sentences
     )
-    alone = compare(team, X[200:], y[200:], n_bootstrap=20).human.scores["error"].value
+    alone = compare(team, frame()[0][200:], y[200:], n_bootstrap=20).human.scores["error"].value
     assert np.isclose(alone, np.mean(frame()[0]["human_ann"][200:] != y[200:]))
 
 

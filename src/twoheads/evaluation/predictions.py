@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
 from twoheads.engines.blocks import block_slices, map_blocks
-from twoheads.evaluation.team import Team, calibrator_of
+from twoheads.evaluation.team import Team, calibrator_of, observed_by
 from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import (
     Observations,
     answers_of_people,
-    as_observations,
     as_truth,
     as_weight,
     matched_rows,
@@ -115,7 +114,7 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
     >>> found.human_label.tolist(), found.model_label.tolist(), found.combined_label.tolist()
     ([0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 1])
     """
-    observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    observations = observed_by(team, X)
     y, sample_weight = matched_rows(X, y, sample_weight)
     weight = as_weight(sample_weight, len(observations))
     return predict_all(team, observations, as_truth(y, observations), weight)

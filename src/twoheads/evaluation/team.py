@@ -14,6 +14,7 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
+from twoheads.observations import Observations, as_observations
 
 
 class UnfittedTeam(Protocol):
@@ -118,6 +119,18 @@ def people_of(team: Team) -> tuple[str, ...]:
     """The annotators of a team that are people."""
     machines = getattr(team, "machines_", ())
     return tuple(name for name in team.annotators_ if name not in machines)
+
+
+def observed_by(team: Team, X: Any) -> Observations:
+    """``X`` as observations with the classes of a fitted team; high scores mean what they meant at fit."""
+    levels = getattr(team, "levels_", None)
+    return as_observations(
+        X,
+        classes=team.classes_,
+        positive=None if levels is None else levels.positive,
+        need_model=getattr(team, "has_model_", True),
+        model_scale=team.model_scale,
+    )
 
 
 def n_labelled_of(team: Team) -> int | None:

@@ -16,9 +16,9 @@ from twoheads.evaluation import (
     without_truth,
 )
 from twoheads.evaluation.cross_validation import labels_of
-from twoheads.evaluation.team import Team
+from twoheads.evaluation.team import Team, observed_by
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations, as_observations, matched_rows, people_in
+from twoheads.observations import Observations, matched_rows, people_in
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
@@ -93,7 +93,7 @@ def summary(
     (12, 0.0)
     """
     y, sample_weight = matched_rows(X, y, sample_weight)
-    observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    observations = observed_by(team, X)
     predicted = predictions(team, observations, y, sample_weight=sample_weight)
     evaluated, reason = _to_evaluate(team, predicted, observations, sample_weight, fitted_on_same)
     head = {
