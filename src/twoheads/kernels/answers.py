@@ -80,6 +80,16 @@ def pack_values(item: Codes, column: Codes, values: Floats, n_items: int) -> Flo
     return sorted_values(item[order], values[order], n_items)
 
 
+def kept_answers(
+    answers: Answers, kept: NDArray[np.bool_], values: Floats | None = None
+) -> tuple[Answers, Floats | None]:
+    """Some of the answers, and their values; ``kept`` has an entry per entry of ``answers.column``."""
+    kept = kept & (answers.column != MISSING)
+    item, column, n_items = item_of_answers(answers)[kept], answers.column[kept], len(answers)
+    packed = pack_answers(item, column, n_items)
+    return packed, None if values is None else pack_values(item, column, values[kept], n_items)
+
+
 def sorted_answers(item: Codes, column: Codes, n_items: int) -> Answers:
     """Answers that are already in the order of `pack_answers`."""
     per_item = np.bincount(item, minlength=n_items)
@@ -141,6 +151,14 @@ def item_of_answers(answers: Answers) -> Codes:
     """The item of each entry of ``answers.column``, (n_answers,)."""
     every = np.arange(len(answers))
     return every if answers.start is None else np.repeat(every, answers.per_item())
+
+
+def answer_of(answers: Answers, annotator: int, n_classes: int) -> Codes:
+    """The class that one annotator answered on each item, (n_items,); MISSING without an answer."""
+    own = np.flatnonzero((answers.column != MISSING) & (answers.column // n_classes == annotator))
+    label = np.full(len(answers), MISSING)
+    label[item_of_answers(answers)[own]] = answers.column[own] % n_classes
+    return label
 
 
 def with_answer(answers: Answers, column: Codes) -> Answers:

@@ -11,6 +11,7 @@ import numpy as np
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import holdout_counts
 from twoheads.combination.fitting.state import FitState
+from twoheads.combination.items.protocol import Schema
 from twoheads.combination.rivals import RivalList
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
@@ -111,8 +112,9 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         n_classes=n_classes,
         agreement=state.agreement,
     )
-    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
-    rivals = RivalList(state.schema.annotators, state.schema.models if state.schema.has_model else ())
+    schema, n_labelled = state.schema, state.statistics.n_labelled
+    predictions = partial(_predictions, rule, schema, out_of_fold, dependence, dependence.plain(), n_labelled)
+    rivals = RivalList(schema.annotators, schema.models if schema.has_model else (), machines=schema.machines)
     return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions, rivals))
 
 
@@ -140,13 +142,14 @@ def _stage_input(rule: CombinationRule, block: Block) -> Block:
 
 def _predictions(
     rule: CombinationRule,
+    schema: Schema,
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
     plain: Dependence,
     n_labels: float,
     block: Block,
-) -> tuple[Floats, Floats, Codes]:
-    """The combined probabilities, those of the plain product, and the human label, fitted without the items.
+) -> tuple[Floats, Floats, Codes, Codes]:
+    """`CrossFittedPredictions` of a block.
 
     With few labels each of them moves the parameters of the combination: they too are then left out.
     """
@@ -155,7 +158,11 @@ def _predictions(
     numbers = len(dependence.weight_) * combined.size
     if n_labels <= MOST_LABELS and numbers <= NUMBERS:
         _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
-    return combined, product, rule.human_label(block, likelihood)
+    label = rule.human_label(block, likelihood)
+    if not schema.machines:
+        return combined, product, label, label
+    people = schema.people_only(block)
+    return combined, product, label, rule.human_label(people, out_of_fold(people))
 
 
 def _leave_out(

@@ -17,6 +17,9 @@ FEW_LABELS = 30
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
 
+#: So many models that give labels or scores are listed by name.
+_FEW_MACHINES = 5
+
 #: The effect of the correction for dependence on the log loss, by `_effect`.
 _EFFECTS = {
     "lower": "lowers the log loss significantly: ",
@@ -27,15 +30,16 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), _people(found), *crowd_sentences(found)]
+    people = [_people(found)] if _n_people(found) else []
+    sentences, machines = [_labels(found), *people, *crowd_sentences(found)], "machines" in found
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
         sentences.append(_dependence(found))
     if "record" in found:
-        sentences += _holdout(found["record"], found["labelled"])
+        sentences += _holdout(found["record"], found["labelled"], "labels and scores" if machines else "people")
     if "guard" in found:
-        sentences.append(_guard(found["guard"]))
+        sentences.append(_guard(found["guard"], "the class of labels and scores" if machines else "people's answer"))
     return sentences
 
 
@@ -56,13 +60,18 @@ def _labels(found: dict[str, Any]) -> str:
     return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
 
 
+def _n_people(found: dict[str, Any]) -> int:
+    return len(found["annotators"]) - len(found.get("machines", ()))
+
+
 def _people(found: dict[str, Any]) -> str:
     human = found["human"]
     accuracy, low, high = human["accuracy"]
-    what = "answers" if len(found["annotators"]) > 1 else "items"
+    what = "answers" if _n_people(found) > 1 else "items"
     within = _credible(found["level"], low, high)
     if human["kind"] == "measured":
-        on = f"measured on {count(human['items'], 'item')} with truth"
+        counted = count(human["answers"], "answer") if human["items"] is None else count(human["items"], "item")
+        on = f"measured on {counted} with truth"
         return f"People are correct on {percent(accuracy)} of {what} ({on}; {within})."
     if not human["given"]:
         return "Nobody answered about any item, so people's accuracy is not known."
@@ -89,7 +98,8 @@ def _temperature(model: dict[str, Any]) -> str:
 
 def _dependence(found: dict[str, Any]) -> str:
     human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
-    answer = f"person's answer has {human:.2f} times the weight it would have alone"
+    whose = "label or score" if "machines" in found else "person's answer"
+    answer = f"{whose} has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
     effect = _effect(found["record"]) if "record" in found else None
@@ -108,17 +118,17 @@ def _dependence(found: dict[str, Any]) -> str:
     return f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}; {why}."
 
 
-def _guard(guard: dict[str, Any]) -> str:
+def _guard(guard: dict[str, Any], whose: str) -> str:
     if guard["partner"] is None or guard["times_as_sure"] < 1.005:
         return "The guard has no effect: the labels do not show which of the two is better."
-    who = "people's answer" if guard["partner"] == "human" else "the model's class"
+    who = whose if guard["partner"] == "human" else "the model's class"
     return (
         f"The guard favours {who}, the better of the two on these items: another class must be "
         f"{guard['times_as_sure']:.2f} times as probable to overrule it."
     )
 
 
-def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
+def _holdout(record: dict[str, Any], labelled: int, who: str) -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
@@ -126,7 +136,7 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
     held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
     sentences = [
         f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(n))}"
-        f"{_better_half(record)}. {_chance(record)}"
+        f"{_better_half(record)}.{_chance(record, who)}"
     ]
     effect = _effect(record)
     if effect is not None:
@@ -149,11 +159,14 @@ def _better_half(record: dict[str, Any]) -> str:
     return against(rivals["better_half"], *numbers, of_all=of_all, only=only)
 
 
-def _chance(record: dict[str, Any]) -> str:
-    """The probability that the combination errs less than its members, people being taken together."""
-    members = [name for name, here in (("people", "answered"), ("the model", "modelled")) if record[here]]
-    others = "both people and the model" if len(members) > 1 else next(iter(members), "either")
-    return f"The probability that it errs less than {others} is {_probability(record['chance_best'])}."
+def _chance(record: dict[str, Any], who: str) -> str:
+    """The probability that the combination errs less than its members, all who answer being taken together."""
+    if who != "people" and not record["modelled"]:
+        return ""  # labels and scores together are the combination
+    members = [name for name, here in ((who, "answered"), ("the model", "modelled")) if record[here]]
+    both = "both people and the model" if who == "people" else f"{who} together, and less than the model,"
+    others = both if len(members) > 1 else next(iter(members), "either")
+    return f" The probability that it errs less than {others} is {_probability(record['chance_best'])}."
 
 
 def _effect(record: dict[str, Any]) -> str | None:
@@ -169,6 +182,10 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     sentences = []
     if "people" in found:
         sentences += people_sentences(found["people"])
+    if "machines" in found:
+        sentences += _machines(found["machines"], found.get("scores", {}).get("levels", {}))
+    if "scores" in found:
+        sentences.append(_scores(found["scores"]))
     if "several_answers" in found:
         sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
     if "confidence" in found:
@@ -205,6 +222,29 @@ def _person(person: dict[str, Any]) -> str:
     judged = f"{count(person['judged'], 'answer')} with truth"
     n_answers = judged if person["kind"] == "measured" else count(person["answers"], "answer")
     return f"{person['annotator']} ({accuracy}, {n_answers})"
+
+
+def _machines(machines: dict[str, Any], scored: dict[str, int]) -> list[str]:
+    """How often models that give labels are right: the best and the worst of many."""
+    labelled = [{"annotator": name, **facts} for name, facts in machines.items() if name not in scored]
+    labelled.sort(key=lambda machine: -machine["accuracy"])
+    if not labelled:
+        return []
+    believed = any(machine["kind"] == "believed" for machine in labelled)
+    give = (
+        f"{count(len(labelled), 'model gives', 'models give')} labels{', of believed accuracies' if believed else ''}"
+    )
+    if len(labelled) <= _FEW_MACHINES:
+        return [f"{give}: {', '.join(map(_person, labelled))}."]
+    return [f"{give}: the most reliable is {_person(labelled[0])}, the least {_person(labelled[-1])}."]
+
+
+def _scores(scores: dict[str, Any]) -> str:
+    levels = scores["levels"]
+    names = ", ".join(f"{name} ({count(size, 'level')})" for name, size in list(levels.items())[:_FEW_MACHINES])
+    more = f" and {len(levels) - _FEW_MACHINES:,} more" if len(levels) > _FEW_MACHINES else ""
+    who = f"Scores of {names}{more} count by their rank"
+    return f"{who}: high ones mean {scores['positive']!r}, as far as the data show."
 
 
 def _several(correlation: float, labelled: int) -> str:
