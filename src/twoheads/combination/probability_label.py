@@ -190,16 +190,8 @@ class ProbabilityLabelCombiner(Team):
             known = None if classes is None else known_classes(classes)
             return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, classes=known))
         self._need_sample()
-        scale, models = self.model_scale, self.models_
-        items = open_items(
-            X,
-            y,
-            sample_weight,
-            model_scale=scale,
-            classes=self.classes_,
-            models=models,
-            levels=self.levels_,
-        )
+        as_before: dict[str, Any] = {"classes": self.classes_, "models": self.models_, "levels": self.levels_}
+        items = open_items(X, y, sample_weight, model_scale=self.model_scale, **as_before)
         self._need_same("X", items.schema.classes, items.schema.models or self.models_)
         earlier = self.statistics_.discounted(forget) if forget else self.statistics_
         result = fit_team(self._parts(items.schema), items, earlier=earlier)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from twoheads.confusion.base import columns_of
-from twoheads.kernels.answers import Answers, answer_of, item_of_answers, kept_answers, vote_shares
+from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import answer_of, kept_answers
 from twoheads.kernels.scoring.rivals import (
     Answered,
     PairedSums,

@@ -15,9 +15,8 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
-from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, retained_answers
+from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, class_stats_at_fit
 from twoheads.combination.insight.annotators import LEVEL, annotator_stats, information
-from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
 from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, share_sample
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
@@ -214,15 +213,7 @@ class Team(Combiner):
         `annotator_stats_`.
         """
         check_is_fitted(self)
-        result = self.result()
-        people, answers = result.schema.people, retained_answers(self, result)
-        counts = self.labelled_counts_[people]
-        if answers is not None:
-            shares_of = shares_from_answers(answers.of(people))
-        else:
-            measured = bool(counts.any())
-            shares_of = shares_from_counts(counts if measured else self.confusion_.counts_[people], measured=measured)
-        return class_stats(self.people_, self.classes_, counts, shares_of, level)
+        return class_stats_at_fit(self, self.result(), level)
 
     @property
     def people_(self) -> tuple[str, ...]:

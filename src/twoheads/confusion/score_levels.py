@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answers import item_of_answers, kept_answers, pack_answers, pack_values, vote_shares
+from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.confusion.score_levels import first_upper_level, score_bounds, score_levels
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations

@@ -10,8 +10,9 @@ from twoheads.combination.rivals import FITTED, Labels, Rival, RivalList, Rivals
 from twoheads.evaluation.bootstrap import Resampling, Score, share_score
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.team import Team, record_of
-from twoheads.kernels.answers import Answers, answer_of
+from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.chosen_answers import answer_of
 from twoheads.text import count, percent
 
 

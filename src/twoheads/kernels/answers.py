@@ -80,16 +80,6 @@ def pack_values(item: Codes, column: Codes, values: Floats, n_items: int) -> Flo
     return sorted_values(item[order], values[order], n_items)
 
 
-def kept_answers(
-    answers: Answers, kept: NDArray[np.bool_], values: Floats | None = None
-) -> tuple[Answers, Floats | None]:
-    """Some of the answers, and their values; ``kept`` has an entry per entry of ``answers.column``."""
-    kept = kept & (answers.column != MISSING)
-    item, column, n_items = item_of_answers(answers)[kept], answers.column[kept], len(answers)
-    packed = pack_answers(item, column, n_items)
-    return packed, None if values is None else pack_values(item, column, values[kept], n_items)
-
-
 def sorted_answers(item: Codes, column: Codes, n_items: int) -> Answers:
     """Answers that are already in the order of `pack_answers`."""
     per_item = np.bincount(item, minlength=n_items)
@@ -153,14 +143,6 @@ def item_of_answers(answers: Answers) -> Codes:
     return every if answers.start is None else np.repeat(every, answers.per_item())
 
 
-def answer_of(answers: Answers, annotator: int, n_classes: int) -> Codes:
-    """The class that one annotator answered on each item, (n_items,); MISSING without an answer."""
-    own = np.flatnonzero((answers.column != MISSING) & (answers.column // n_classes == annotator))
-    label = np.full(len(answers), MISSING)
-    label[item_of_answers(answers)[own]] = answers.column[own] % n_classes
-    return label
-
-
 def with_answer(answers: Answers, column: Codes) -> Answers:
     """The same answers and one more for each item, after its others."""
     if not answers.per_item().any():
@@ -178,6 +160,26 @@ def _one_more(answers: Answers, old: NDArray[Any], new: NDArray[Any]) -> NDArray
     there = answers.column != MISSING
     item = np.concatenate([item_of_answers(answers)[there], np.arange(len(answers))])
     return np.concatenate([old[there], new])[np.argsort(item, kind="stable")]
+
+
+def permute_classes(answers: Answers, place: Codes) -> Answers:
+    """The same answers with class ``a`` renumbered ``place[a]``; answers are classes."""
+    column = _permuted(answers, place)
+    if answers.start is None:
+        return Answers(column)
+    return pack_answers(item_of_answers(answers), column, len(answers))
+
+
+def permute_values(answers: Answers, place: Codes, values: Floats) -> Floats:
+    """A number per entry of ``answers.column``, in the order of `permute_classes`."""
+    if answers.start is None:
+        return values
+    return values[np.lexsort((_permuted(answers, place), item_of_answers(answers)))]
+
+
+def _permuted(answers: Answers, place: Codes) -> Codes:
+    annotator, answer = np.divmod(answers.column, len(place))
+    return np.where(answers.column == MISSING, MISSING, annotator * len(place) + place[answer])
 
 
 def _matrix(answers: Answers, n_columns: int, weight: Floats | None = None) -> csr_array:

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.kernels.answer_order import permute_classes, permute_values
-from twoheads.kernels.answers import Answers, rows_of_values, take_values
+from twoheads.kernels.answers import Answers, permute_classes, permute_values, rows_of_values, take_values
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import checks

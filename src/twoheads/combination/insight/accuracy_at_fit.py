@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.insight.answer_rows import AnswerRows, answer_rows
+from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
 from twoheads.combination.insight.out_of_fold import Learner, out_of_fold_posterior
 from twoheads.combination.insight.people_accuracy import (
     PeopleAccuracy,
@@ -47,6 +50,19 @@ def _accuracy(result: FitResult, answers: AnswerRows | None, who: list[int]) -> 
     if own is not None:
         return measured_accuracy(own)
     return counted_accuracy(right, count, *_design_effects(result, right / np.maximum(count, 1.0), who))
+
+
+def class_stats_at_fit(team: Learner, result: FitResult, level: float) -> dict[str, NDArray[Any]]:
+    """`class_stats` of each person."""
+    schema, answers = result.schema, retained_answers(team, result)
+    people = schema.people
+    counts = result.statistics.counts[people]
+    if answers is not None:
+        shares_of = shares_from_answers(answers.of(people))
+    else:
+        measured = bool(counts.any())
+        shares_of = shares_from_counts(counts if measured else result.rule.confusion.counts_[people], measured=measured)
+    return class_stats(tuple(schema.annotators[at] for at in people), schema.classes, counts, shares_of, level)
 
 
 def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:

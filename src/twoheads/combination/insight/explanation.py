@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.combination.rule import CombinationRule
-from twoheads.kernels.answers import Answers, answer_log_likelihood, item_of_answers, kept_answers, pack_answers
+from twoheads.kernels.answers import Answers, answer_log_likelihood, item_of_answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.observations import Observations
 
 

@@ -14,9 +14,10 @@ from twoheads.combination.learnt import LearntItems
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answers import Answers, kept_answers
+from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answer_order import permute_classes
-from twoheads.kernels.answers import item_of_answers, pack_answers
+from twoheads.kernels.answers import item_of_answers, pack_answers, permute_classes
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.observations import Observations
 from twoheads.observations.checks import as_class_codes, same_length

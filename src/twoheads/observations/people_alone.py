@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from twoheads.kernels.answers import Answers, kept_answers
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.observations.observations import Observations
 
 
