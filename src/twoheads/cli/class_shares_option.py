@@ -6,19 +6,22 @@ import csv
 import json
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twoheads.cli import console
-from twoheads.combination.combiner import Combiner
-from twoheads.combination.rule import as_class_prior
-from twoheads.combination.team import Team
 from twoheads.errors import InvalidObservations, InvalidParameter
+
+if TYPE_CHECKING:
+    from twoheads.combination.combiner import Combiner
 
 _REMEDY = "Give a CSV file with the columns class and share, or a JSON object of class names and shares."
 
 
 def with_class_shares(team: Combiner, option: str | None) -> Combiner:
     """The team with the class prior of the option: learn, fit, or a file; the team itself without the option."""
+    from twoheads.combination.rule import as_class_prior
+    from twoheads.combination.team import Team
+
     if option is None:
         return team
     if not isinstance(team, Team):
@@ -39,8 +42,9 @@ def with_class_shares(team: Combiner, option: str | None) -> Combiner:
 
 def announce_shares(team: Combiner) -> None:
     """Print what was found of the class shares, where they were estimated."""
-    if isinstance(team, Team) and hasattr(team, "class_shares_"):
-        console.message(team.class_shares_.sentence())
+    shares = getattr(team, "class_shares_", None)
+    if shares is not None:
+        console.message(shares.sentence())
 
 
 def _read(path: Path) -> dict[str, float]:

@@ -54,7 +54,7 @@ def expected_gain(
     >>> X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 5
     >>> team = recommended().fit(X, [0, 1, 0, 1] * 5)
     >>> expected_gain(team, [[-1, 0.55, 0.45], [-1, 0.99, 0.01]]).round(2).tolist()
-    [0.42, 0.02]
+    [0.36, 0.04]
     """
     outlook = Outlook.of(team, X, as_worth(cost, team))
     place = outlook.places([person])[0] if person is not None else outlook.crowd
