@@ -17,6 +17,7 @@ from twoheads.cli.commands.fit import fit
 from twoheads.cli.commands.report import report
 from twoheads.cli.commands.show import show
 from twoheads.cli.commands.study import study
+from twoheads.cli.commands.update import update
 
 app = typer.Typer(
     name="twoheads",
@@ -28,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for command in (demo, check, fit, combine, evaluate, report, ask, show, study):
+for command in (demo, check, fit, combine, evaluate, report, ask, update, show, study):
     app.command()(command)
 
 

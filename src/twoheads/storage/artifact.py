@@ -20,6 +20,8 @@ from twoheads.observations.labels import in_order
 from twoheads.storage.atomic import atomic_write
 
 FORMAT = "twoheads"
+#: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
+HISTORY = "history_"
 VERSION = 4
 
 _registry: dict[str, type] = {}
@@ -54,6 +56,8 @@ def save(fitted: Any, path: str | os.PathLike[str]) -> None:
     """
     content = _encode(fitted)
     document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "object": content}
+    if history := getattr(fitted, HISTORY, None):
+        document |= {"history": history, "object": document.pop("object")}  # last: it is long
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     with atomic_write(path) as file:
         file.write(text.encode("utf-8"))
@@ -85,7 +89,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         content = document["object"]
         need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
         need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
-        return _checked(_decode(content))
+        return _checked(_with_history(_decode(content), document.get("history", [])))
     except (_Damaged, RecursionError) as error:
         raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
     except InvalidArtifact as error:
@@ -112,6 +116,13 @@ def _checked(made: Any) -> Any:
                 raise
             except Exception as error:  # whatever a field of another type or shape leads to
                 raise _Damaged(f"its fields do not fit together ({type(error).__name__}: {error})") from None
+    return made
+
+
+def _with_history(made: Any, history: Any) -> Any:
+    need(isinstance(history, list) and all(isinstance(entry, dict) for entry in history), "its history is not a list")
+    if history:
+        vars(made)[HISTORY] = history
     return made
 
 
@@ -155,7 +166,7 @@ def _encode_object(value: Any) -> Any:
     return {
         "class": name,
         "parameters": {key: _encode(entry) for key, entry in value.get_params(deep=False).items()},
-        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key)},
+        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key) and key != HISTORY},
     }
 
 

@@ -16,7 +16,9 @@ from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
 from twoheads.tables.rows import with_ids, without_model
 from twoheads.tables.schema.coding import Coder
-from twoheads.tables.schema.roles import Roles
+from twoheads.tables.schema.roles import Roles, missing
+
+_ROWS = 131_072
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,20 @@ class Content:
         """Whether the ids of items without a model row fit the type of the others."""
         joined = join.result
         return bool(joined.n_items == joined.n_model or (pa.types.is_integer(kind) and joined.ids_fit))
+
+    def column_by_item(self, column: str) -> Iterator[tuple[Any, Any]]:
+        """A column of the table, or of separate answers, with the ids, batch by batch."""
+        answers = self.join.answers if self.join else None
+        named = [(self.source, self.roles.item), *([(answers.source, answers.columns.item)] if answers else [])]
+        found = [(source, item) for source, item in named if source and item and column in source.columns]
+        if not found:
+            source = next(source for source, _ in named if source)
+            raise missing(
+                source.columns, source.name, f"the column {column!r} that time (--time) names", "time", (column,)
+            )
+        source, item = found[0]
+        for batch in source.batches(Wanted(item=item, labels=(column,)), _ROWS):
+            yield batch.column(0), batch.column(column)
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None) -> Iterator[Any]:
         """Record batches of the model's rows, then of items without one."""
