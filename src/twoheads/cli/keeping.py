@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from twoheads.cli import console
 from twoheads.cli.engines import Place, fit_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
+from twoheads.engines.temporary import temporary_folder
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.join.label_table import LabelTable
@@ -112,6 +114,27 @@ def _truth_apart(data: TableOptions) -> tuple[TableOptions, LabelTable | None]:
         return data, None
     columns = {name: value for name, value in data.columns.items() if name not in ("truth", "truth_column")}
     return replace(data, columns=columns), open_truth(named, item, column)
+
+
+@contextmanager
+def merged_items(kept: Sequence[KeptItems]) -> Iterator[Merge]:
+    """The items of several teams, one after the other: what a later one has replaces what an earlier one has."""
+    first, *others = kept
+    folder = Path(temporary_folder())
+    try:
+        files = first.files()
+        for at, each in enumerate(others[:-1]):
+            merge, part = Merge(files), folder / str(at)
+            merge.add_kept(each.files())
+            merge.changes()
+            part.mkdir()
+            merge.write(part)
+            files = KeptItems(part).files()
+        merge = Merge(files)
+        merge.add_kept(others[-1].files())
+        yield merge
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def copy_pair(team: Path, kept: KeptItems, output: Path) -> None:

@@ -158,6 +158,10 @@ class LearntItems(BaseEstimator):
             return Recognised(learnt, all(each.certain for each in found), not self.n_missing, renumbered)
         return self._recognise(those)
 
+    def recognise_learnt(self, those: LearntItems) -> Recognised:
+        """Which of the items that another team keeps are among these."""
+        return self._recognise(those)
+
     def _recognise(self, those: LearntItems) -> Recognised:
         tolerance = self._tolerance(those)
         by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
