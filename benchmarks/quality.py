@@ -34,7 +34,6 @@ METHODS = (
     "P+L, temperature held",
     BASE,
     "recommended, labelled items alone",
-    "recommended, guard",
     OURS,
 )
 SLOW_DRAWS = 2
@@ -75,9 +74,7 @@ def methods(X, y, n, X_test, *, slow):
     if slow:
         yield "logistic", th.LogisticCombiner().fit(some, labels).predict_proba(X_test)
     yield "recommended, labelled items alone", th.recommended().fit(some, labels).predict_proba(X_test)
-    team = th.recommended().fit(X, known)
-    yield OURS, team.predict_proba(X_test)
-    yield "recommended, guard", team.set_params(guard=True).predict_proba(X_test)
+    yield OURS, th.recommended().fit(X, known).predict_proba(X_test)
 
 
 def judged(truth, predicted):
@@ -140,7 +137,7 @@ def bars(results):
     for size in SIZES:
         sets = [each for each in results if str(size) in each["table"][OURS]]
         row = found[str(size)] = {"sets": len(sets)}
-        for method in (BASE, "recommended, labelled items alone", "recommended, guard", OURS):
+        for method in (BASE, "recommended, labelled items alone", OURS):
             measured = [each for each in sets if str(size) in each["table"].get(method, {})]
             if not measured:
                 continue

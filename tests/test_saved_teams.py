@@ -100,7 +100,7 @@ def test_the_field_is_named(name, words, document, tmp_path):
 def test_every_sound_team_is_read(y, columns, tmp_path):
     frame = CROWD if not columns else CROWD.drop(columns=columns[1:] if "human_ann" in columns else [])
     frame = th.Observations.from_answers(_long(CROWD), classes=[0, 1, 2]) if "p_0" in columns else frame
-    for team in (th.recommended(), th.ProbabilityLabelCombiner(), th.recommended(guard=True)):
+    for team in (th.recommended(), th.ProbabilityLabelCombiner(), th.recommended(class_prior="shift")):
         team.fit(frame, y).save(tmp_path / "t.json")
         assert th.load(tmp_path / "t.json").predict_proba(frame).tobytes() == team.predict_proba(frame).tobytes()
 

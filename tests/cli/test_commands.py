@@ -75,7 +75,7 @@ def test_combine_writes_a_row_per_item_in_any_format(made, suffix, capsys):
     columns = duckdb.sql(f"select * from '{out}'").columns
     assert columns == ["item", "combined_label", "confidence", "p_cat", "p_dog", "p_emu"]
     assert len(rows) == 300
-    assert rows[0][0] == "i0"
+    assert rows[0][0] == "i1000"
     for row in rows[:20]:
         assert sum(row[3:]) == pytest.approx(1)
         assert row[2] == max(row[3:])

@@ -10,7 +10,6 @@ from twoheads.testing.combiners import CHECKS
 COMBINERS = {
     "P+L": th.ProbabilityLabelCombiner,
     "recommended": th.recommended,
-    "recommended, guard": lambda: th.recommended(guard=True),
     "recommended, prior": lambda: th.recommended(class_prior="learn"),
     "vector, dependence": lambda: th.ProbabilityLabelCombiner(
         th.HierarchicalConfusion(), th.VectorScaling(), th.Dependence()

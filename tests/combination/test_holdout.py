@@ -1,4 +1,4 @@
-"""The record of labelled items: counts by hand, the chance to be best, and whom the guard sides with."""
+"""The record of labelled items: counts by hand, the chance to be best, and whom the team prefers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 from twoheads.combination import HoldoutRecord
-from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.combination.fitting.holdout import holdout_counts, only_one_right
 from twoheads.combination.rivals import RivalList
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
@@ -91,11 +91,29 @@ def test_a_model_is_not_blamed_for_what_it_has_not_seen():
     assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)
 
 
-def test_the_guard_sides_with_the_partner_that_was_right_more_often():
-    human, model = HoldoutRecord(n=10, human_only=4, model_only=1), HoldoutRecord(n=10, human_only=1, model_only=4)
-    lead = 1 - 2 * beta.cdf(0.5, 5, 2)
-    assert human.guard().human_leads
-    assert not model.guard().human_leads
-    assert human.guard().lead == pytest.approx(lead)
-    assert model.guard().lead == pytest.approx(-lead)
-    assert human.guard().log_threshold == pytest.approx(2 * lead**2 * 30 / 40)
+def test_the_team_prefers_the_partner_that_was_right_more_often():
+    both = {"n": 10, "answered": 10.0, "modelled": 10.0}
+    human, model = (HoldoutRecord(human_only=b, model_only=5 - b, **both).preference() for b in (4, 1))
+    lead = 1 - 2 * beta.cdf(0.5, 12, 9)
+    assert human.human_leads
+    assert not model.human_leads
+    assert human.lead == pytest.approx(lead)
+    assert model.lead == pytest.approx(-lead)
+    assert human.log_threshold == pytest.approx(lead**2 * 30 / 40)
+    assert human.share_alone == 0.0
+
+
+def test_a_member_answers_alone_where_it_lost_to_nobody_but_the_team():
+    both = {"n": 300, "answered": 300.0, "modelled": 300.0, "over_human": (20.0, 2.0)}
+    sure = HoldoutRecord(over_model=(3.0, 14.0), **both).preference()
+    assert sure.chances == pytest.approx((beta.sf(0.5, 21, 3), beta.sf(0.5, 4, 15)))
+    assert (sure.share_alone, sure.human_alone) == (1.0, False)
+    assert HoldoutRecord(over_model=(9.0, 14.0), **both).preference().share_alone == 0.0
+    alone = {"n": 300, "answered": 300.0, "over_human": (0.0, 20.0)}
+    assert HoldoutRecord(**alone).preference().share_alone == 0.0  # there is no other member to prefer it to
+
+
+def test_only_one_right_by_hand():
+    block = Block(MODEL, Answers(HUMAN), TRUTH)
+    found = record()
+    assert only_one_right(block, HUMAN) == (found.human_only, found.model_only, found.n)

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import beta
 
 import twoheads as th
-from twoheads.combination.insight import accuracy_at_fit as module
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.inference.shrinkage import shrunk_shares
 from twoheads.observations import Observations
@@ -133,13 +132,6 @@ def test_more_labelled_items_than_are_retained_are_exact_sums():
     stats = team.annotator_stats_
     np.testing.assert_array_equal(stats["judged"], n)
     np.testing.assert_allclose(stats["accuracy"], shrunk_shares(k, n).mean, atol=1e-3)
-
-
-def test_a_sample_of_few_keys_is_not_used():
-    seen, truth, *_ = crowd(n_items=2400, proba=False, per_item=2)  # an item is known by two answers: three keys
-    team = PLAIN().fit(seen, some(truth, 100))
-    answers = module.retained_answers(team, team.result())
-    assert len(np.unique(answers.item)) == 100
 
 
 def test_unsure_is_neither_right_nor_wrong():

@@ -62,7 +62,16 @@ def test_with_labels(has_unlabelled, has_dependence, mean_overlap, has_model, st
     assert found == stages
 
 
+@pytest.mark.parametrize("has_unlabelled", [True, False])
+def test_a_panel_comes_last(has_unlabelled):
+    given = {"has_unlabelled": has_unlabelled, "mean_overlap": True, "has_model": True, "has_panel": True}
+    plain = plan_fit(has_labels=True, has_dependence=True, **(given | {"has_panel": False}))
+    assert plan_fit(has_labels=True, has_dependence=True, **given) == (*plain, S.PANEL)
+    assert S.PANEL not in plan_fit(has_labels=True, has_dependence=False, **given)
+    assert S.PANEL not in plan_fit(has_labels=False, has_dependence=True, **given)
+
+
 def test_every_stage_is_used_and_can_be_run():
-    names = ("has_labels", "has_unlabelled", "has_dependence", "mean_overlap", "has_model")
-    plans = [plan_fit(**dict(zip(names, each, strict=True))) for each in product([True, False], repeat=5)]
+    names = ("has_labels", "has_unlabelled", "has_dependence", "mean_overlap", "has_model", "has_panel")
+    plans = [plan_fit(**dict(zip(names, each, strict=True))) for each in product([True, False], repeat=6)]
     assert {stage for plan in plans for stage in plan} == set(Stage) == set(_STAGES)

@@ -1,6 +1,8 @@
-"""The recommended combiner: extremes, its guard, its explanation, and life among scikit-learn, files and frames."""
+"""The recommended combiner: extremes, preferences, explanation, and life among scikit-learn, files and frames."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,10 @@ from twoheads.calibration.identity import Identity
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination import Dependence, ProbabilityLabelCombiner, recommended
 from twoheads.confusion import DirichletConfusion, HierarchicalConfusion
+from twoheads.kernels.answers import Answers
 from twoheads.kernels.confusion.hierarchical import hierarchical_posterior, posterior_mean
+from twoheads.kernels.dependence.preference import close_calls_to_partner
+from twoheads.kernels.priors import AGREEMENT_LABELS
 from twoheads.observations import Observations
 
 
@@ -27,12 +32,11 @@ def check(proba):
 
 
 def test_its_parts():
-    team = recommended(guard=True, model_scale="log")
+    team = recommended(class_prior="learn", model_scale="log")
     assert isinstance(team.confusion, HierarchicalConfusion)
     assert isinstance(team.calibrator, TemperatureScaling)
     assert isinstance(team.dependence, Dependence)
-    assert (team.guard, team.model_scale) == (True, "log")
-    assert recommended().guard is False
+    assert (team.class_prior, team.model_scale) == ("learn", "log")
 
 
 @pytest.mark.parametrize("k", [2, 100])
@@ -46,7 +50,7 @@ def test_from_two_to_a_hundred_classes(k, n, rest):
     assert team.labels_per_class_.sum() == n
     check(team.predict_proba(simulate(100, k, seed=9, extreme=0.3, unasked=0.1).X))
     assert team.describe().startswith("Fitted on ")
-    check(team.set_params(guard=True).predict_proba(problem.X))
+    check(team.predict_proba(problem.X))
 
 
 def test_a_human_who_is_always_right_is_followed():
@@ -98,11 +102,11 @@ def test_a_class_with_no_example():
 def test_nobody_answered_a_labelled_item():
     problem = simulate(40, 3, seed=7)
     X = np.column_stack([np.full(40, -1), problem.model])
-    for guard in (False, True):
-        team = recommended(guard=guard).fit(X, problem.truth)
-        check(team.predict_proba(X))
-        assert team.holdout_.answered == 0
-        assert "people" not in team.describe().split("\n")[-1].lower()
+    team = recommended().fit(X, problem.truth)
+    check(team.predict_proba(X))
+    assert team.holdout_.answered == 0
+    assert team.facts()["preference"]["alone"] is None
+    assert "people" not in team.describe().split("\n")[-1].lower()
 
 
 def test_several_people_and_missing_answers():
@@ -118,8 +122,8 @@ def test_several_people_and_missing_answers():
     check(team.predict_proba(later))
     assert np.mean(team.predict(later) == truth[100:]) > np.mean(problem.model.argmax(axis=1) == problem.truth)
     explanation = team.explain(later)
-    assert set(explanation.parts) == {"model", "ann", "bob", "cid", "dependence"}
-    partly = recommended(guard=True).fit(frame, np.where(np.arange(200) < 100, truth, ""))
+    assert set(explanation.parts) - {"preference"} == {"model", "ann", "bob", "cid", "dependence"}
+    partly = recommended().fit(frame, np.where(np.arange(200) < 100, truth, ""))
     check(partly.predict_proba(later))
 
 
@@ -129,7 +133,9 @@ def test_items_without_truth_inform_the_temperature_alone():
     alone = recommended().fit(problem.X[:12], problem.truth[:12])
     both = recommended().fit(problem.X, truth)
     ignored = recommended().set_params(unlabelled_weight=0).fit(problem.X, truth)
-    np.testing.assert_array_equal(both.confusion_.human_given_true_, alone.confusion_.human_given_true_)
+    # The model's rows show which classes are alike, but agreement says nothing about people's accuracy.
+    np.testing.assert_array_equal(both.confusion_.counts_, alone.confusion_.counts_)
+    np.testing.assert_allclose(both.confusion_.human_given_true_, alone.confusion_.human_given_true_, atol=0.01)
     assert both.calibrator_.temperature_ == alone.calibrator_.temperature_
     assert not np.array_equal(both.dependence_.weight_, alone.dependence_.weight_)
     np.testing.assert_array_equal(ignored.predict_proba(problem.X), alone.predict_proba(problem.X))
@@ -141,68 +147,103 @@ def test_without_truth_it_is_em_at_the_temperature_that_agreement_suggests():
     team = recommended().fit(problem.X)
     assert team.holdout_ is None
     held = TemperatureScaling(log_temperature_mean=team.dependence_.mean_log_temperature(), log_temperature_sd=0)
-    em = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X)
+    # All items together count as ten labels, so that agreement is not taken for hundreds.
+    weight = np.full(400, AGREEMENT_LABELS / 400)
+    em = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X, sample_weight=weight)
     np.testing.assert_allclose(team.confusion_.human_given_true_, em.confusion_.human_given_true_, rtol=1e-9)
     np.testing.assert_allclose(np.diff(team.objective_), np.diff(em.objective_), atol=1e-9)
     assert team.calibrator_.log_temperature_ == team.dependence_.mean_log_temperature()  # and so it is shown
     right = np.mean(team.predict(problem.X) == problem.truth)
-    assert right > np.mean(problem.model.argmax(axis=1) == problem.truth) + 0.1
-    assert right > np.mean(problem.human == problem.truth) - 0.03
+    model, human = (np.mean(label == problem.truth) for label in (problem.model.argmax(axis=1), problem.human))
+    assert right > model + 0.1
+    assert right > model + 0.75 * (human - model)  # who is the better partner is not known
+
+
+def combined_alone(team, X):
+    """The probabilities of the combination, without the preference for a partner."""
+    rule = replace(team.rule(), preference=None)
+    return np.exp(rule.log_joint(team.block(team.observe(X), slice(0, len(X))))).T
 
 
 @pytest.mark.parametrize("leader", ["human", "model"])
-def test_the_guard_by_hand(leader):
-    few, later = simulate(12, 3, seed=21), simulate(500, 3, seed=12, accuracy=0.6)
-    human = few.truth.copy() if leader == "human" else (few.truth + 1) % 3
+def test_close_calls_by_hand(leader):
+    few, later = simulate(36, 3, seed=21), simulate(2000, 3, seed=12, accuracy=0.6)
+    human = few.truth.copy() if leader == "human" else (few.truth + (np.arange(36) % 3 > 0)) % 3
     human[:2] = (few.truth[:2] + (leader == "human")) % 3
     team = recommended().fit(np.column_stack([human, few.model]), few.truth)
-    before = team.predict_proba(later.X)
-    after = team.set_params(guard=True).predict_proba(later.X)
+    assert team.holdout_.preference().share_alone == 0
+    before, after = combined_alone(team, later.X), team.predict_proba(later.X)
     model_right = few.model.argmax(axis=1) == few.truth
     human_only, model_only = ((human == few.truth) & ~model_right).sum(), (model_right & (human != few.truth)).sum()
-    lead = 1 - 2 * beta.cdf(0.5, human_only + 1, model_only + 1)
+    lead = 1 - 2 * beta.cdf(0.5, human_only + 8, model_only + 8)
     assert (lead > 0) == (leader == "human")
-    threshold = np.exp(2 * lead**2 * 30 / 42)
+    threshold = np.exp(lead**2 * 30 / 66)
     partner = later.human if lead > 0 else later.model.argmax(axis=1)
-    item, label = np.arange(500), before.argmax(axis=1)
-    close = (label != partner) & (before[item, label] < threshold * before[item, partner])
-    assert 0 < close.sum() < 500
-    np.testing.assert_array_equal(after[~close], before[~close])
-    expected = before[close]
-    rows = np.arange(close.sum())
-    mean = (expected[rows, label[close]] + expected[rows, partner[close]]) / 2
-    expected[rows, label[close]] = expected[rows, partner[close]] = mean
-    np.testing.assert_allclose(after[close], expected, rtol=1e-12)
-    wins = mean >= expected.max(axis=1)  # no third class is above both
-    assert wins.mean() > 0.9
-    np.testing.assert_array_equal(after[close].argmax(axis=1)[wins], partner[close][wins])
-    np.testing.assert_array_equal(team.predict(later.X)[close][wins], partner[close][wins])
+    item = np.arange(2000)
+    others = before.copy()
+    others[item, partner] = 0
+    ratio = others.max(axis=1) / before[item, partner]
+    far = np.abs(np.log(ratio)) > 2 * np.log(threshold)
+    assert 0 < (~far).sum() < 2000
+    np.testing.assert_allclose(after[far], before[far], rtol=1e-12)
+    wins = ratio < threshold
+    assert (wins & (ratio > 1)).any()
+    np.testing.assert_array_equal(team.predict(later.X)[wins], partner[wins])
+    np.testing.assert_array_equal(team.predict(later.X)[~wins], others.argmax(axis=1)[~wins])
+
+
+@pytest.mark.parametrize("member", ["human", "model"])
+def test_the_team_answers_as_the_member_that_its_record_is_sure_of(member):
+    problem, later = simulate(60, 3, seed=22), simulate(80, 3, seed=23, unasked=0.2)
+    team = recommended().fit(problem.X, problem.truth)
+    lost = {"over_human": (1.0, 12.0)} if member == "human" else {"over_model": (1.0, 12.0)}
+    team.holdout_ = replace(team.holdout_, **lost)
+    asked = later.human >= 0
+    if member == "human":
+        given = team.confusion_.human_given_true_[later.human]
+        expected = given / given.sum(axis=1, keepdims=True)
+        np.testing.assert_array_equal(team.predict(later.X)[asked], expected.argmax(axis=1)[asked])
+    else:
+        unasked = later.X.copy()
+        unasked[:, 0] = np.nan
+        expected = team.predict_proba(unasked)
+    np.testing.assert_allclose(team.predict_proba(later.X)[asked], expected[asked], rtol=1e-9)
+    np.testing.assert_allclose(team.predict_proba(later.X)[~asked], combined_alone(team, later.X)[~asked], rtol=1e-12)
+    assert "so the team answers as" in team.describe()
+    explanation = team.explain(later.X)
+    log_proba = team.predict_log_proba(later.X)
+    np.testing.assert_allclose(explanation.log_odds, log_proba.max(axis=1, keepdims=True) - log_proba, atol=1e-9)
+    assert not explanation.parts["preference"][~asked].any()
+    assert np.abs(explanation.parts["preference"][asked]).max() > 0.1
 
 
 def test_the_record_is_of_predictions_without_the_item():
     problem = simulate(25, 3, seed=13)
     team = recommended().fit(problem.X, problem.truth)
-    stage, errors = team.dependence_, 0
+    stage, preference, errors = team.dependence_, team.holdout_.preference(), 0
     for item in range(25):
         counts = np.zeros((3, 3))
         np.add.at(counts, (np.delete(problem.human, item), np.delete(problem.truth, item)), 1.0)
         # the shapes of errors stay those of all items
         matrix = posterior_mean(hierarchical_posterior(counts, team.confusion_.shapes_))
         given = np.log(matrix[problem.human[item]])[:, None]
-        errors += stage.proba(problem.log_model[item][:, None], given).argmax() != problem.truth[item]
+        one = problem.truth[[item]], Answers(problem.human[[item]])
+        proba, _ = stage.left_out_probas(problem.log_model[item][:, None], given, *one, n=25.0)
+        partner = problem.human[item] if preference.human_leads else problem.model[item].argmax()
+        proba = close_calls_to_partner(proba, np.array([partner]), preference.log_threshold)
+        errors += proba.argmax() != problem.truth[item]
     assert team.holdout_.errors == errors
     assert team.holdout_.n == team.holdout_.answered == 25
     assert team.holdout_.human_errors == (problem.human != problem.truth).sum()
 
 
-@pytest.mark.parametrize("guard", [False, True])
 @pytest.mark.parametrize("confusion", [HierarchicalConfusion(), DirichletConfusion(estimate="likelihood")], ids=repr)
 @pytest.mark.parametrize("calibrator", [TemperatureScaling(), Identity()], ids=repr)
-def test_the_parts_of_an_explanation_sum_to_the_log_odds(guard, confusion, calibrator):
+def test_the_parts_of_an_explanation_sum_to_the_log_odds(confusion, calibrator):
     problem = simulate(60, 3, seed=14, unasked=0.1, extreme=0.1)
-    team = ProbabilityLabelCombiner(confusion, calibrator, Dependence(), guard=guard).fit(problem.X, problem.truth)
+    team = ProbabilityLabelCombiner(confusion, calibrator, Dependence()).fit(problem.X, problem.truth)
     explanation = team.explain(problem.X)
-    assert set(explanation.parts) == {"model", "human", "dependence"}
+    assert set(explanation.parts) - {"preference"} == {"model", "human", "dependence"}
     log_proba = team.predict_log_proba(problem.X)
     expected = log_proba.max(axis=1, keepdims=True) - log_proba
     np.testing.assert_allclose(explanation.log_odds, expected, rtol=1e-9, atol=1e-9)
@@ -226,7 +267,7 @@ def test_weights_below_one_count_less_and_zero_not_at_all():
 @pytest.mark.parametrize("n", [0, 30, 60])
 def test_it_is_saved_and_read_to_the_bit(tmp_path, n):
     problem = simulate(60, 4, seed=16)
-    team = recommended(guard=True).fit(problem.X, np.where(np.arange(60) < n, problem.truth, -1))
+    team = recommended().fit(problem.X, np.where(np.arange(60) < n, problem.truth, -1))
     team.save(tmp_path / "team.json")
     again = twoheads.load(tmp_path / "team.json")
     np.testing.assert_array_equal(again.predict_proba(problem.X), team.predict_proba(problem.X))
@@ -242,11 +283,10 @@ def test_it_lives_among_scikit_learn():
     problem = simulate(90, 3, seed=17)
     team = recommended()
     assert clone(team).get_params().keys() == team.get_params().keys()
-    assert clone(team).set_params(dependence__log_dependence_mean=0.5).dependence.log_dependence_mean == 0.5
-    search = GridSearchCV(
-        recommended(), {"dependence__log_dependence_mean": [0.0, 3.0]}, scoring="neg_log_loss", cv=3
-    ).fit(problem.X, problem.truth)
-    assert search.best_params_ == {"dependence__log_dependence_mean": 0.0}
+    name = "dependence__partner_correlation_mean"
+    assert clone(team).set_params(**{name: 0.5}).dependence.partner_correlation_mean == 0.5
+    search = GridSearchCV(recommended(), {name: [0.0, 3.0]}, scoring="neg_log_loss", cv=3)
+    assert search.fit(problem.X, problem.truth).best_params_ == {name: 0.0}
     proba = cross_val_predict(recommended(), problem.X, problem.truth, method="predict_proba", cv=3)
     check(proba)
 

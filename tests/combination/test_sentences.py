@@ -31,7 +31,12 @@ FACTS = {
         "accuracy_per_class": {},
     },
     "model": {"calibrator": "TemperatureScaling", "temperature": [1.734, 1.6, 1.88]},
-    "dependence": {"log_dependence": 0.25, "weight_of_model": 0.449, "weight_of_human": 0.779},
+    "dependence": {
+        "partner_correlation": 0.3,
+        "strength_ratio": 1.1,
+        "weight_of_model": 0.449,
+        "weight_of_human": 0.779,
+    },
     "record": {
         "n": 300.0,
         "answered": 300.0,
@@ -53,6 +58,15 @@ FACTS = {
             "better_half": "the human alone",
         },
     },
+}
+
+
+PREFERENCE = {
+    "partner": "model",
+    "times_as_probable": 1.8,
+    "alone": None,
+    "share_alone": 0.0,
+    "chance_better_alone": 0.3,
 }
 
 
@@ -109,13 +123,21 @@ def test_no_labels():
     none = {key: value for key, value in FACTS.items() if key != "record"} | {
         "labelled": 0,
         "human": {"kind": "believed", "given": 1200.0, "accuracy": [0.917, 0.82, 0.96]},
+        "members_per_item": 2.0,
         "model": {"calibrator": "TemperatureScaling"},
     }
+    undecided = (
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    )
+    assert undecided not in team_sentences(none | {"members_per_item": 3.0})
     assert team_sentences(none) == [
         "Fitted on 1,200 items without truth: all that follows is believed, not measured.",
+        undecided,
         "People are believed to be correct on 92 % of items (no truth is known; 95 % interval [82, 96]).",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; these are close to the prior: dependence cannot be estimated without truth.",
+        "have weight 0.45; these are close to the prior: without truth it cannot be known how far the two share "
+        "errors, nor which is right where they differ.",
     ]
 
 
@@ -125,24 +147,31 @@ def test_no_labels():
         ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no labels, among them 'a'."),
         ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: temperature 0.50 [0.40, 0.80]."),
         (
-            {"dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5}},
-            "answers keep their weight, and the model's contribution is corrected.",
-        ),
-        (
-            {
-                "dependence": {"weight_of_human": 1.02, "weight_of_model": 0.5},
-                "record": FACTS["record"] | {"log_loss": 0.098},
-            },
+            {"dependence": FACTS["dependence"] | {"partner_correlation": 0.05}},
             "there is little evidence that the two err on the same items.",
         ),
         (
-            {"guard": {"partner": "model", "times_as_sure": 1.8}},
-            "The guard favours the model's class, the better of the two on these items: another class must be 1.80 "
-            "times as probable to overrule it.",
+            {"dependence": FACTS["dependence"] | {"strength_ratio": 2.04}},
+            "if they were independent; the model's evidence is 2.0 times as strong, so people's is discounted more.",
         ),
         (
-            {"guard": {"partner": None, "times_as_sure": 1.0}},
-            "The guard has no effect: the labels do not show which of the two is better.",
+            {"dependence": FACTS["dependence"] | {"strength_ratio": 0.5}},
+            "if they were independent; people's evidence is 2.0 times as strong, so the model's is discounted more.",
+        ),
+        (
+            {"preference": PREFERENCE},
+            "Where people and model differ, the model's class is preferred, since it was right more often on these "
+            "items: another class must be 1.80 times as probable to overrule it.",
+        ),
+        (
+            {"preference": PREFERENCE | {"alone": "model", "share_alone": 1.0, "chance_better_alone": 0.97}},
+            "The probability that the model alone errs less than the combination is 97 %, so the team answers as the "
+            "model alone.",
+        ),
+        (
+            {"preference": PREFERENCE | {"alone": "human", "share_alone": 0.4, "chance_better_alone": 0.93}},
+            "The probability that people alone err less than the combination is 93 %, so the team's probabilities are "
+            "40 % those of people alone.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
@@ -181,7 +210,7 @@ def test_facts_of_a_fitted_team():
     problem = simulate(200, 3, seed=0)
     truth = np.where(np.arange(200) < 60, problem.truth, -1)
     team = recommended().fit(problem.X, truth)
-    found = team_facts(team.result(), team.people_accuracy_, guarded=False, level=0.9)
+    found = team_facts(team.result(), team.people_accuracy_, level=0.9)
     right = int((problem.human == problem.truth)[:60].sum())
     assert found["labelled"] == 60
     assert found["unlabelled"] == 140
@@ -196,7 +225,7 @@ def test_facts_of_a_fitted_team():
     assert found["record"]["n"] == 60
     assert found["record"]["human_errors"] == 60 - right
     assert json.loads(json.dumps(found)) == json.loads(
-        json.dumps(team_facts(team.result(), team.people_accuracy_, guarded=False, level=0.9))
+        json.dumps(team_facts(team.result(), team.people_accuracy_, level=0.9))
     )
     assert team.describe().split("\n") == team_sentences(team.facts())
 
@@ -233,15 +262,24 @@ def test_of_several_people_it_is_the_answers_that_are_right():
     assert "People are correct on 67 % of answers (measured on 3 items with truth; 95 % interval [" in said
 
 
-def test_the_guard_sides_with_the_partner_that_did_better():
+def test_the_partner_that_did_better_is_preferred():
     problem = simulate(200, 3, seed=0)
-    team = recommended(guard=True).fit(problem.X, problem.truth)
-    assert team.facts()["guard"] == {
+    team = recommended().fit(problem.X, problem.truth)
+    preference = team.holdout_.preference()
+    assert team.facts()["preference"] == {
         "partner": "human" if team.holdout_.human_only > team.holdout_.model_only else "model",
-        "times_as_sure": pytest.approx(np.exp(team.holdout_.guard().log_threshold)),
+        "times_as_probable": pytest.approx(np.exp(preference.log_threshold)),
+        "alone": None,
+        "share_alone": 0.0,
+        "chance_better_alone": pytest.approx(1 - min(preference.chances)),
     }
-    assert "The guard favours" in team.describe()
-    assert "guard" not in recommended().fit(problem.X, problem.truth).facts()
+    assert "is preferred, since it was right more often" in team.describe()
+    assert "preference" not in recommended().fit(problem.X).facts()
+
+
+def test_nothing_is_said_of_a_preference_without_effect():
+    said = " ".join(team_sentences(FACTS | {"preference": PREFERENCE | {"partner": None, "times_as_probable": 1.0}}))
+    assert "prefer" not in said
 
 
 def test_two_labels_say_how_often_each_is_right():

@@ -19,7 +19,6 @@ PAPER = ("P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes", "uncalibrated", "ETS", "IM
 
 TEAMS: dict[str, Callable[[], Any]] = {
     "recommended": th.recommended,
-    "recommended, guard": partial(th.recommended, guard=True),
     "recommended, class prior learnt": partial(th.recommended, class_prior="learn"),
     "recommended, class prior given": partial(th.recommended, class_prior=[0.2, 0.3, 0.5]),
     "recommended, unlabelled weight 0": lambda: th.recommended().set_params(unlabelled_weight=0.0),
@@ -64,7 +63,6 @@ FITS: dict[str, tuple[tuple[str, str], ...]] = {
         ("many items", "some"),
         ("very many items", "all"),
     ),
-    "recommended, guard": (*product(("one person",), _EVERY), ("crowd", "all"), ("two models", "all")),
     "recommended, class prior learnt": (("gaps", "some"), ("no model", "no")),
     "recommended, class prior given": (("gaps", "all"), ("gaps", "no"), ("two models", "some")),
     "recommended, unlabelled weight 0": (("crowd", "some"), ("one person", "some")),
@@ -194,8 +192,7 @@ def other_cases() -> Iterator[Case]:
         yield Case(f"{team} / crowd / some truth / partial_fit, forget", "crowd", forgetful)
         for table in ("one person", "gaps"):
             yield Case(f"{team} / {table} / some truth / weights", table, partial(weighted, team, table, "some"))
-    for name, parameters in (("guard", {"guard": True}), ("class prior", {"class_prior": [0.5, 0.25, 0.25]})):
-        case = partial(changed_after_fit, "gaps", "some", **parameters)
-        yield Case(f"recommended / gaps / some truth / {name} after fit", "gaps", case)
+    case = partial(changed_after_fit, "gaps", "some", class_prior=[0.5, 0.25, 0.25])
+    yield Case("recommended / gaps / some truth / class prior after fit", "gaps", case)
     logits = partial(on_logits, "recommended", "one person", "some")
     yield Case("recommended / one person / some truth / logits", "one person", logits)

@@ -20,7 +20,7 @@ COMMANDS = (
     ("recommended", "crowd", "no"),
     ("recommended", "confidence", "some"),
     ("recommended", "two models", "all"),
-    ("guarded", "two classes", "all"),
+    ("recommended", "two classes", "all"),
     ("P+L", "gaps", "some"),
     ("SP", "one person", "no"),
     ("L+L", "one person", "some"),

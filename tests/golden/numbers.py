@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 import twoheads as th
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -29,6 +30,7 @@ PARTS: dict[type, dict[str, Get]] = {
         "dependence": lambda team: team.dependence_,
         "response": lambda team: team.response_,
         "pool": lambda team: team.pool_,
+        "panel": lambda team: team.panel_,
         "holdout": lambda team: team.holdout_,
         "statistics": lambda team: team.statistics_ if team.supports_partial_fit else None,
     },
@@ -103,10 +105,11 @@ NUMBERS: dict[type, dict[str, Get]] = {
     Dependence: {
         "n nodes": lambda dependence: len(dependence.weight_),
         "mean log temperature": lambda dependence: dependence.weight_ @ dependence.log_temperature_,
-        "mean log dependence": lambda dependence: dependence.weight_ @ dependence.log_dependence_,
+        "mean partner correlation": lambda dependence: dependence.weight_ @ dependence.partner_correlation_,
+        "strength ratio": lambda dependence: dependence.strength_ratio_,
         "mean squares": lambda dependence: (
             dependence.weight_ @ np.square(dependence.log_temperature_),
-            dependence.weight_ @ np.square(dependence.log_dependence_),
+            dependence.weight_ @ np.square(dependence.partner_correlation_),
             dependence.weight_ @ dependence.weight_,
         ),
         "mean bias": lambda dependence: dependence.weight_ @ dependence.bias_[dependence.bias_of_],
@@ -120,6 +123,12 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "unsure given true": lambda response: response.unsure_given_true_,
     },
     ModelPool: {"weight": lambda pool: pool.weight_},
+    Panel: {
+        "members": lambda panel: panel.members_,
+        "weights": lambda panel: panel.weight_,
+        "coefficients": lambda panel: panel.weight_[:-1] @ panel.coefficient_,
+        "effective members": lambda panel: panel.effective_members_,
+    },
     th.HoldoutRecord: {
         "n": lambda record: record.n,
         "errors": lambda record: (record.human_errors, record.model_errors, record.errors),
@@ -127,7 +136,11 @@ NUMBERS: dict[type, dict[str, Get]] = {
         "log loss": lambda record: (record.log_loss, record.plain_log_loss, record.log_loss_gain_se),
         "answered, modelled": lambda record: (record.answered, record.modelled),
         "chance best": lambda record: record.chance_best,
-        "guard": lambda record: (record.guard().human_leads, record.guard().log_threshold),
+        "preference": lambda record: (
+            record.preference().lead,
+            record.preference().log_threshold,
+            record.preference().share_alone,
+        ),
     },
     SufficientStatistics: {
         "counts": lambda statistics: statistics.counts,
@@ -156,7 +169,7 @@ FACTS: dict[str, Get] = {
     "with enough answers": lambda facts: facts.get("people", {}).get("with_enough_answers"),
     "confidence right": lambda facts: facts.get("confidence", {}).get("right"),
     "unsure said": lambda facts: facts.get("unsure", {}).get("said"),
-    "times as sure": lambda facts: facts.get("guard", {}).get("times_as_sure"),
+    "times as probable": lambda facts: facts.get("preference", {}).get("times_as_probable"),
     "weight of model": lambda facts: facts.get("weight_of_model"),
     "weight of answer": lambda facts: list(facts.get("weight_of_answer", {}).values()),
 }

@@ -39,7 +39,6 @@ ON_DISK = (
     pytest.param("recommended", "crowd", "some", marks=pytest.mark.slow),
     ("recommended", "two models", "some"),
     ("recommended", "confidence", "no"),
-    ("recommended, guard", "one person", "some"),
     ("P+L", "crowd", "all"),
     ("P+L", "two models", "no"),
     pytest.param("P+L", "confidence", "some", marks=pytest.mark.slow),

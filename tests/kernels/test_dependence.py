@@ -9,8 +9,10 @@ from scipy.special import log_softmax, logsumexp
 
 from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.dependence.agreement import agreement_log_density
+from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
+    Posterior,
     dependence_mode,
     dependence_sums,
     log_prior,
@@ -21,8 +23,14 @@ from twoheads.kernels.dependence.posterior import (
     dependence_values,
     fit_dependence,
     fit_dependence_mode,
-    model_alone_weight,
 )
+from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_at
+
+EQUAL = StrengthRatio()
+
+
+def factors(model, answer, alone):
+    return Factors(np.array(model), np.array(answer), np.array(alone))
 
 
 def simulated(n, k, seed=0):
@@ -45,12 +53,11 @@ def fitted(*items, weight=None, **options):
     return fit_dependence(*functions(*items, weight=weight), n, len(items[0]), **options)
 
 
-def written_out(z, given, y, weight, tau, rho, bias, alone):
+def written_out(z, given, y, weight, model, answer, own, bias, alone):
     """The objective as the formula is, for checking against."""
-    logits = np.exp(-rho) * (np.exp(-tau) * z + given) + bias[:, None]
     item = np.arange(len(y))
-    both = log_softmax(logits, axis=0)[y, item] + alone * log_softmax(np.exp(-tau) * z + bias[:, None], axis=0)[y, item]
-    return float(both @ weight)
+    both = log_softmax(model * z + answer * given + bias[:, None], axis=0)[y, item]
+    return float((both + alone * log_softmax(own * z + bias[:, None], axis=0)[y, item]) @ weight)
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -58,14 +65,14 @@ def written_out(z, given, y, weight, tau, rho, bias, alone):
 def test_value_gradient_and_hessian(k, biased):
     rng = np.random.default_rng(3)
     items, weight = simulated(25, k), rng.gamma(1, size=25)
-    point = np.concatenate([[0.4, 0.3], rng.normal(size=k) if biased else []])
+    point = np.concatenate([[0.5, 0.8, 0.7], rng.normal(size=k) if biased else []])
 
     def at(x):
-        return dependence_sums(*items, weight, x[0], x[1], x[2:] if biased else None, 0.3)
+        return dependence_sums(*items, weight, factors(*x[:3]), x[3:] if biased else None, 0.3)
 
     value, gradient, hessian = at(point)
-    bias = point[2:] if biased else np.zeros(k)
-    assert value == pytest.approx(written_out(*items, weight, 0.4, 0.3, bias, 0.3))
+    bias = point[3:] if biased else np.zeros(k)
+    assert value == pytest.approx(written_out(*items, weight, 0.5, 0.8, 0.7, bias, 0.3))
     np.testing.assert_allclose(gradient, approx_fprime(point, lambda x: at(x)[0], 1e-6), atol=1e-3)
     np.testing.assert_allclose(hessian, approx_fprime(point, lambda x: at(x)[1], 1e-6), atol=1e-3)
 
@@ -86,23 +93,24 @@ def test_sums_and_values_do_not_depend_on_how_items_are_cut():
     z, given, y = simulated(40, 4)
     weight, bias = np.random.default_rng(0).gamma(1, size=40), np.array([0.1, 0, -0.1, 0.2])
     cuts = [slice(0, 7), slice(7, 8), slice(8, 40)]
-    whole = dependence_sums(z, given, y, weight, 0.2, 0.1, bias, 0.5)
-    parts = [dependence_sums(z[:, s], given[:, s], y[s], weight[s], 0.2, 0.1, bias, 0.5) for s in cuts]
+    one = factors(0.7, 0.9, 0.8)
+    whole = dependence_sums(z, given, y, weight, one, bias, 0.5)
+    parts = [dependence_sums(z[:, s], given[:, s], y[s], weight[s], one, bias, 0.5) for s in cuts]
     for entry in range(3):
         np.testing.assert_allclose(sum(part[entry] for part in parts), whole[entry], rtol=1e-10)
-    tau, rho = np.array([0.2, 1.0]), np.array([[0.1, 0.2], [0.0, 0.4]])
-    grid = dependence_values(z, given, y, weight, tau, rho, bias, 0.5)
-    parts = [dependence_values(z[:, s], given[:, s], y[s], weight[s], tau, rho, bias, 0.5) for s in cuts]
+    four = factors([[0.7, 0.6], [0.5, 0.4]], [[0.9, 0.8], [1.0, -0.2]], [[0.8], [0.3]])
+    grid = dependence_values(z, given, y, weight, four, bias, 0.5)
+    parts = [dependence_values(z[:, s], given[:, s], y[s], weight[s], four, bias, 0.5) for s in cuts]
     np.testing.assert_allclose(sum(parts), grid, rtol=1e-10)
     assert grid[0, 0] == pytest.approx(whole[0])
-    assert grid[1, 1] == pytest.approx(written_out(z, given, y, weight, 1.0, 0.4, bias, 0.5))
+    assert grid[1, 1] == pytest.approx(written_out(z, given, y, weight, 0.4, -0.2, 0.3, bias, 0.5))
 
 
 def test_values_of_many_items_agree_with_those_of_few():
     z, given, y = simulated(9000, 5)
-    tau, rho = np.array([0.2, 1.0]), np.array([[0.1, 0.2], [0.0, 0.4]])
-    whole = dependence_values(z, given, y, None, tau, rho, None, 0.1)
-    assert whole[1, 1] == pytest.approx(written_out(z, given, y, np.ones(9000), 1.0, 0.4, np.zeros(5), 0.1))
+    four = factors([[0.7, 0.6], [0.5, 0.4]], [[0.9, 0.8], [1.0, -0.2]], [[0.8], [0.3]])
+    whole = dependence_values(z, given, y, None, four, None, 0.1)
+    assert whole[1, 1] == pytest.approx(written_out(z, given, y, np.ones(9000), 0.4, -0.2, 0.3, np.zeros(5), 0.1))
 
 
 @pytest.mark.parametrize(("n", "k", "bias_sd"), [(5, 3, 0.0), (40, 3, 0.3), (300, 6, 1.0), (0, 4, 0.3)])
@@ -112,31 +120,32 @@ def test_mode_agrees_with_a_general_optimiser(n, k, bias_sd):
 
     def objective(x):
         bias = x[2:] if bias_sd else None
-        value, gradient, _ = sums(x[0], x[1], bias, model_alone_weight(n))
-        before, slope, _ = log_prior(prior, x[0], x[1], bias, bias_sd)
-        return -(value + before), -(gradient + slope)
+        value = sums(factors_at(x[0], x[1], EQUAL), bias, model_alone_weight(n))[0]
+        return -(value + log_prior(prior, x[0], x[1], bias, bias_sd)[0])
 
-    start = np.concatenate([[0.5, 0.25], np.zeros(k if bias_sd else 0)])
-    best = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9})
-    mode = dependence_mode(sums, model_alone_weight(n), prior, bias_sd, (2.0, 0.0), k)
+    start = np.concatenate([[0.5, 0.3], np.zeros(k if bias_sd else 0)])
+    best = minimize(objective, start, method="BFGS", options={"gtol": 1e-6})
+    posterior = Posterior(sums, model_alone_weight(n), prior, EQUAL, bias_sd)
+    mode = dependence_mode(posterior, (2.0, 0.0), k, enough=1e-8)
     assert mode.log_posterior == pytest.approx(-best.fun, abs=1e-4)
-    assert mode.log_temperature == pytest.approx(best.x[0], abs=1e-3)
-    assert mode.log_dependence == pytest.approx(best.x[1], abs=1e-3)
+    assert mode.log_temperature == pytest.approx(best.x[0], abs=2e-3)
+    assert mode.correlation == pytest.approx(best.x[1], abs=2e-3)
     if mode.bias is not None:
-        np.testing.assert_allclose(mode.bias, best.x[2:], atol=1e-3)
+        np.testing.assert_allclose(mode.bias, best.x[2:], atol=2e-3)
 
 
-def test_the_grid_agrees_with_a_fine_one():
-    # Without bias, tau and rho can be integrated by brute force.
-    z, given, y = simulated(30, 3)
+@pytest.mark.parametrize("n", [30, 400])
+def test_the_grid_agrees_with_a_fine_one(n):
+    # Without bias, tau and r can be integrated by brute force.
+    z, given, y = simulated(n, 3)
     prior = DependencePrior(bias_sd=(0.0,), bias_weight=(1.0,))
     nodes = fitted(z, given, y, prior=prior)
-    tau, rho = np.linspace(-4, 5, 121), np.linspace(-1, 1.5, 101)
-    log_weight = dependence_values(z, given, y, None, tau, np.tile(rho, (121, 1)), None, model_alone_weight(30))
-    log_weight += np.array([[log_prior(prior, t, r, None, 0.0)[0] for r in rho] for t in tau])
+    tau, r = np.linspace(-2, 4, 121)[:, None], np.tile(np.linspace(-0.2, 0.9, 67), (121, 1))
+    log_weight = dependence_values(z, given, y, None, factors_at(tau, r, EQUAL), None, model_alone_weight(n))
+    log_weight += [[log_prior(prior, t[0], each, None, 0.0)[0] for each in r[0]] for t in tau]
     weight = np.exp(log_weight - logsumexp(log_weight))
-    assert nodes.weight @ nodes.log_temperature == pytest.approx(weight.sum(axis=1) @ tau, abs=0.01)
-    assert nodes.weight @ nodes.log_dependence == pytest.approx(weight.sum(axis=0) @ rho, abs=0.01)
+    assert nodes.weight @ nodes.log_temperature == pytest.approx(weight.sum(axis=1) @ tau[:, 0], abs=0.02)
+    assert nodes.weight @ nodes.correlation == pytest.approx(weight.sum(axis=0) @ r[0], abs=0.02)
 
 
 @pytest.mark.parametrize(("n", "other"), [(199, 200), (999, 1000)])
@@ -158,14 +167,16 @@ def test_with_many_labels_the_mode_says_what_the_grid_says():
 
 
 def test_parameters_are_recovered():
-    # Labels drawn from the combination itself with tau = 0.8, rho = 0.4, and a bias towards class 0.
+    # Labels drawn from the combination itself with tau = 0.8, r = 0.5, and a bias towards class 0.
     rng = np.random.default_rng(0)
     z, given, _ = simulated(20_000, 3)
-    proba = np.exp(log_softmax(np.exp(-0.4) * (np.exp(-0.8) * z + given) + np.array([[0.6], [0], [-0.6]]), axis=0))
+    true = factors_at(0.8, 0.5, EQUAL)
+    logits = true.model * z + true.answer * given + np.array([[0.6], [0], [-0.6]])
+    proba = np.exp(log_softmax(logits, axis=0))
     y = (rng.random(20_000) > np.cumsum(proba, axis=0)).sum(axis=0).clip(0, 2)
     mode = fit_dependence_mode(functions(z, given, y)[0], functions(z, given, y)[0], 20_000, 20_000, 3)
     assert mode.log_temperature[0] == pytest.approx(0.8, abs=0.05)
-    assert mode.log_dependence[0] == pytest.approx(0.4, abs=0.1)
+    assert mode.correlation[0] == pytest.approx(0.5, abs=0.1)
     np.testing.assert_allclose(mode.bias[0], [0.6, 0, -0.6], atol=0.1)
 
 
@@ -173,7 +184,7 @@ def test_without_labels_the_prior_speaks():
     nodes = fitted(*simulated(0, 3))
     assert nodes.weight.sum() == pytest.approx(1.0)
     assert nodes.weight @ nodes.log_temperature == pytest.approx(0.5, abs=0.02)
-    assert nodes.weight @ nodes.log_dependence == pytest.approx(0.25, abs=0.01)
+    assert nodes.weight @ nodes.correlation == pytest.approx(0.3, abs=0.02)
     np.testing.assert_array_equal(nodes.bias, 0.0)
 
 

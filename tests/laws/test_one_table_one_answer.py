@@ -333,7 +333,7 @@ def test_everything_a_team_does_names_the_same_classes(case, one, other):
         if (case.truth >= 0).any():
             known = truth != None  # noqa: E711
             labels = np.array([label_text(row["combined_label"]) for row in made], dtype=object)
-            error = compare(fitted, X_used, y_used).combination.error.value
+            error = compare(fitted, X_used, y_used, held_out=True).combination.error.value
             assert error == pytest.approx(np.mean(labels[known] != truth[known]))
 
         why, wanted = fitted.explain(X_used), expected_team.explain(X)

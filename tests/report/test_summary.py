@@ -322,7 +322,7 @@ def test_items_of_the_fit_give_the_numbers_of_the_fit():
     X, y = problem(150, ["a", "b"], people=3)
     some = np.where(np.arange(150) < 60, y, None)
     team = th.ProbabilityLabelCombiner().fit(X, some)
-    found = summary(team, X, some, fitted_on_same=True, n_bootstrap=20)["people"]["people"]
+    found = summary(team, X, some, held_out=False, n_bootstrap=20)["people"]["people"]
     stats = pd.DataFrame(team.annotator_stats_at(0.95)).set_index("annotator")
     for row in found:
         for fact in ("accuracy", "accuracy_low", "accuracy_high", "judged", "answers"):
@@ -333,7 +333,7 @@ def test_a_class_that_was_never_seen_has_no_share():
     X, y = problem(60, ["a", "b", "c"], seed=8)
     known = np.where(y == "c", None, y)
     team = th.ProbabilityLabelCombiner().fit(X, known)
-    found = summary(team, X, known, fitted_on_same=True, n_bootstrap=20)["confusion"]
+    found = summary(team, X, known, held_out=False, n_bootstrap=20)["confusion"]
     unseen = found["classes"][2]
     assert (unseen["accuracy"], unseen["low"], unseen["n_seen"]) == (None, None, 0)
     assert unseen["used"] is not None  # the prior's, under a name of its own

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -161,3 +162,17 @@ def test_the_output_must_not_be_the_input(tmp_path, capsys):
     assert run(["check", str(tmp_path / "t.csv"), "--fix", str(tmp_path / "t.csv")]) == 2
     assert "also an input" in capsys.readouterr().err
     assert (tmp_path / "t.csv").read_bytes() == before
+
+
+def test_how_a_file_is_read_is_part_of_the_command(tmp_path):
+    book = Path(__file__).parents[1] / "formats" / "reads.xlsx"
+    found = tables.check(book, sheet="Reads")
+    assert (found.roles.truth, found.n_rows) == ("truth", 3)
+    assert found.notes == (f"1 empty row of {book} is skipped, and not counted.",)
+    assert "--sheet Reads" in found.commands()[0]
+    found.fix(tmp_path / "clean.csv")
+    assert len(tables.scan(tmp_path / "clean.csv")) == 3
+    with pytest.raises(
+        th.InvalidObservations, match=r"is an export of Label Studio.* Go on with: twoheads fit .*json -o team"
+    ):
+        tables.check(book.with_name("label_studio.json"))

@@ -5,6 +5,8 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowds import crowd, told_of
 from twoheads import InvalidObservations, LabelLabelCombiner, ProbabilityLabelCombiner
@@ -111,9 +113,9 @@ TASKS = [
 def test_label_studio_in():
     seen, truth = from_label_studio(TASKS)
     assert (seen.classes.tolist(), seen.items.tolist()) == (["cat", "cow", "dog"], [11, 12, 13])
-    assert seen.annotators == ("4", "bo@x.org")
-    assert seen.answers.per_item().tolist() == [2, 0, 1]
-    assert seen.answers.column.tolist() == [0, 5, 1]
+    assert (seen.annotators, seen.models) == (("4",), ("v1",))
+    assert seen.answers.per_item().tolist() == [1, 0, 1]
+    assert seen.answers.column.tolist() == [0, -1, 1]
     np.testing.assert_allclose(seen.model_proba[0], [[0.7, 0.15, 0.15], [0.3, 0.5, 0.2], [np.nan] * 3])
     assert truth.tolist() == ["dog", "", ""]
 
@@ -138,11 +140,23 @@ def test_label_studio_back():
         (lambda tasks: {}, "tasks must be a list of tasks, each a dict, as Label Studio exports them"),
         (lambda tasks: [], "tasks must hold at least one task; they hold none."),
         (
+            lambda tasks: [*tasks, {"id": 9, "predictions": [17]}],
+            "tasks must hold their predictions in full; task 9 holds only ids (17). "
+            "Export a snapshot that includes predictions, not only their ids.",
+        ),
+        (
+            lambda tasks: [*tasks, tasks[0]],
+            "every task must appear once; task 11 appears 2 times (1 of 3 are repeated).",
+        ),
+        (
             lambda tasks: [
-                *tasks,
-                {"id": 9, "predictions": [{"model_version": "v2", "score": 1, "result": chosen("cat")}]},
+                {**tasks[0], "annotations": [{"result": chosen(name), "ground_truth": True} for name in "ab"]}
             ],
-            "tasks must hold the predictions of one model; they hold those of v1, v2. Name one with model_version.",
+            "task 11 must have one true class; it has 'a' and 'b'. Keep one of them.",
+        ),
+        (
+            lambda tasks: [*tasks, {"id": 9, "predictions": [{"model_version": "v1", "result": chosen("cat")}]}],
+            "predictions must have a score; those of v1 without score have none: they are labels.",
         ),
         (
             lambda tasks: [*tasks, {"id": 9, "annotations": [{"result": chosen("cat", "dog")}]}],
@@ -151,7 +165,8 @@ def test_label_studio_back():
         ),
         (
             lambda tasks: [{"id": 9, "annotations": [{"result": chosen("a") + chosen("b", control="mood")}]}],
-            "task 9 must hold choices of one control; it holds those of kind, mood. Name one with from_name.",
+            "tasks must hold choices of one control; they hold those of kind, mood. Name one with "
+            "from_name (--question).",
         ),
         (
             lambda tasks: [
@@ -173,7 +188,8 @@ def test_label_studio_with_given_classes_and_controls():
     seen, truth = from_label_studio(tasks, from_name="mood", classes=["b", "c"])
     assert (seen.classes.tolist(), seen.answers.column.tolist(), seen.model_proba, truth) == (["b", "c"], [0], (), None)
     with pytest.raises(
-        InvalidObservations, match="every choice must be a class; task 9 has 'a', and the classes are 'b'"
+        InvalidObservations,
+        match=r"every choice must be a class; task 9 has 'a' \(1 of 1 are off\), and the classes are 'b'",
     ):
         from_label_studio(tasks, from_name="kind", classes=["b", "c"])
     with pytest.raises(InvalidObservations, match="tasks must show a control with choices; none does"):
@@ -198,3 +214,24 @@ def test_nothing_of_a_crowd_is_lost_silently():
     there = ~np.isnan(seen.model_proba[1][:, 0])
     np.testing.assert_array_equal(pred_probs[1][there], seen.model_proba[1][there])
     np.testing.assert_allclose(pred_probs[1][~there], 1 / 3)
+
+
+CODES = st.none() | st.integers(0, 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(CODES, CODES, st.integers(0, 4)), min_size=1, max_size=8))
+def test_labels_lose_nothing_on_their_way_through_cleanlab_and_crowd_kit(rows):
+    frame = pd.DataFrame([row[:2] for row in rows], columns=["ann", "bob"], dtype=float)
+    frame.index = [f"i{7 * at % 11}" for at in range(len(rows))]
+    proba = np.array([[0.125 * row[2], 0.5, 0.5 - 0.125 * row[2]] for row in rows])
+    seen = from_cleanlab(frame, proba, classes=["x", "y", "z"])
+    labels, pred_probs = to_cleanlab(seen)
+    pd.testing.assert_frame_equal(pd.DataFrame(labels, index=seen.items, columns=list(seen.annotators)), frame)
+    np.testing.assert_array_equal(pred_probs, proba)
+    model = pd.DataFrame(proba, index=frame.index, columns=["x", "y", "z"])
+    if not np.isnan(labels).all():
+        table = pd.DataFrame(to_crowd_kit(seen))
+        again = from_crowd_kit(table, model)
+        pd.testing.assert_frame_equal(pd.DataFrame(to_crowd_kit(again)), table)
+        np.testing.assert_array_equal(again.model_proba[0], proba)

@@ -99,7 +99,7 @@ def test_one_table_gives_one_result_in_every_format(names, tmp_path):
         | {"truth": [names[code] if at % 2 else None for at, code in enumerate(truth)]}
     )
     found = []
-    for known in FORMATS:
+    for known in [each for each in FORMATS if each.writer]:
         path = tmp_path / f"t{known.suffixes[0]}"
         tables.write(path, table.to_batches())
         X, y = scan(path).read()

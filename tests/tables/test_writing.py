@@ -186,8 +186,8 @@ def test_suffixes_that_say_nothing(tmp_path):
     with pytest.raises(InvalidParameter) as caught:
         write("t.xlsx", batches())
     assert str(caught.value) == (
-        "the suffix must be that of a format: .csv, .tsv, .parquet or .jsonl, text also .gz or .zst; that of 't.xlsx' "
-        "is not."
+        "the suffix must be that of a format: .csv, .tsv, .parquet, .jsonl or .arrow, text also .gz or .zst; that of "
+        "'t.xlsx' is not."
     )
     with pytest.raises(InvalidParameter, match="at least one record batch"):
         write(tmp_path / "t.csv", [])

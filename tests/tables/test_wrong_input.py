@@ -282,30 +282,41 @@ def test_wrong_text(tmp_path, case):
     assert message("t.csv", **options) == expected
 
 
+READABLE = (
+    "CSV, TSV, Parquet, JSON lines, Arrow, Excel or OpenDocument "
+    "(.csv, .tsv, .parquet, .jsonl, .arrow, .xlsx or .ods, text also .gz or .zst)"
+)
 WRONG_BYTES = {
     "latin-1": (
         "t.csv",
         (GOOD + "2,cat,.5,.5,\n3,é,.5,.5,\n").encode("latin-1"),
         "t.csv must be text in UTF-8; row 3 has the byte 0xe9, which is not. "
-        "Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or convert it with iconv.",
+        "If it was saved on Windows, name its encoding (--encoding cp1252 in Western Europe); "
+        "or save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').",
     ),
     "latin-1 far down": (
         "t.csv",
         (GOOD + "2,cat,.5,.5,\n" * 30_000 + "3,é,.5,.5,\n").encode("latin-1"),
         "t.csv must be text in UTF-8; row 30002 has the byte 0xe9, which is not. "
-        "Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or convert it with iconv.",
+        "If it was saved on Windows, name its encoding (--encoding cp1252 in Western Europe); "
+        "or save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').",
     ),
-    "UTF-16": ("t.csv", GOOD.encode("utf-16"), "t.csv is text in UTF-16. Save it as UTF-8."),
+    "UTF-16, cut off": (
+        "t.csv",
+        GOOD.encode("utf-16")[:-1],
+        "t.csv must be text in utf-16, as its first bytes or encoding (--encoding) say; it is not "
+        "(truncated data). Save it as UTF-8.",
+    ),
     "binary": (
         "t.csv",
         bytes(range(256)),
-        "t.csv is binary, not a table of text. A table is CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet "
-        "or .jsonl, text also .gz or .zst).",
+        f"t.csv is binary, not a table of text. A table is {READABLE}. "
+        "If it is text in UTF-16 without a byte order mark, name it with encoding (--encoding utf-16-le).",
     ),
     "a workbook": (
         "t.xlsx",
         b"PK\x03\x04 and so on",
-        "t.xlsx is a workbook or an archive, not a table of text. Save it as CSV or Parquet.",
+        "t.xlsx is damaged or cut off: it cannot be unpacked (File is not a zip file). Copy it again.",
     ),
     "text called Parquet": (
         "t.parquet",
@@ -400,10 +411,8 @@ def test_files_that_are_not_there(tmp_path):
         "'scores.csv'.",
         "no/t.csv": "table must name a file that exists; 'no/t.csv' does not, nor does the folder 'no'.",
         "*.arrow": "table must name files that exist; the pattern '*.arrow' matches none.",
-        "empty": "the folder 'empty' must hold tables; it is empty. A table is CSV, TSV, Parquet or JSON lines "
-        "(.csv, .tsv, .parquet or .jsonl, text also .gz or .zst).",
-        "notes": "the folder 'notes' must hold tables; it holds a.md. A table is CSV, TSV, Parquet or JSON lines "
-        "(.csv, .tsv, .parquet or .jsonl, text also .gz or .zst).",
+        "empty": f"the folder 'empty' must hold tables; it is empty. A table is {READABLE}.",
+        "notes": f"the folder 'notes' must hold tables; it holds a.md. A table is {READABLE}.",
     }
     assert {name: message(name) for name in expected} == expected
 
@@ -442,8 +451,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_an_export_of_label_studio(tmp_path):
     (tmp_path / "t.json").write_text('[{"id": 1, "data": {"image": "1.jpg"}, "annotations": [], "predictions": []}]')
     assert message("t.json") == (
-        "t.json looks like an export of Label Studio, which is not a table; read it with "
-        "twoheads.tables.from_label_studio."
+        "t.json: tasks must hold choices, as of Label Studio's control Choices; they hold none."
     )
 
 

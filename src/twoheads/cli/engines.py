@@ -12,7 +12,8 @@ from typing import Any
 
 from twoheads import tables
 from twoheads.cli import console
-from twoheads.cli.class_shares import announce_shares
+from twoheads.cli.class_shares_option import announce_shares
+from twoheads.cli.table_options import TableOptions
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
@@ -52,7 +53,7 @@ class Place:
 def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -> None:
     """Fit a team where its table is."""
     if place.engine == "dask" and not isinstance(team, ProbabilityLabelCombiner):
-        raise InvalidParameter("--engine dask fits teams of P+L (recommended, guarded, P+L, SP, Bayes) only.")
+        raise InvalidParameter("--engine dask fits teams of P+L (recommended, P+L, SP, Bayes) only.")
     with console.passes():
         if isinstance(team, ProbabilityLabelCombiner) and (place.engine == "dask" or not fits_in_memory(scanned)):
             _fit_in_passes(team, scanned, place)
@@ -77,6 +78,20 @@ def combine_here(team: Combiner, scanned: tables.Table, output: Path | None, *, 
         written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
     sys.stdout.flush()
     return written
+
+
+def combine_into_export(team: Combiner, scanned: tables.Table, data: TableOptions, output: Path) -> int:
+    """Combine an export, and write it with a verdict on every item; returns the number of items."""
+    from twoheads.tables.exports import write_export
+    from twoheads.tables.formats.opening import Reading
+
+    if str(output) == "-":
+        raise InvalidParameter(f"--format {data.reading['format']} writes a file: give its name with -o.")
+    team = team.at_hand(scanned)
+    announce_shares(team)
+    table = next(iter(data.files().values()))
+    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+        return write_export(output, table, Reading(**data.reading), _verdicts(team, scanned, advance=advance))
 
 
 def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, place: Place) -> int:

@@ -19,6 +19,7 @@ from twoheads.combination.combiner import Combiner
 from twoheads.engines.temporary import temporary_folder
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
+from twoheads.tables.formats.opening import Reading
 from twoheads.tables.join.label_table import LabelTable
 from twoheads.tables.kept.day_rows import rows_of_table, times_of_table
 from twoheads.tables.kept.kept_items import KeptItems, kept_beside, written
@@ -106,14 +107,14 @@ def separate_truth(data: TableOptions) -> LabelTable | None:
 
 def _truth_apart(data: TableOptions) -> tuple[TableOptions, LabelTable | None]:
     """The options without a separate table of truth, and that table: it may be about items that came before."""
-    files, named = data.files(), data.columns.get("truth")
+    files, named, how = data.files(), data.columns.get("truth"), Reading(encoding=data.reading.get("encoding"))
     item, column = data.columns.get("item"), data.columns.get("truth_column")
-    if named is None and list(files) == ["table"] and holds_only_truth(files["table"]):
-        return replace(data, table=None), open_truth(files["table"], item, column)
-    if named is None or (files and not is_file_of_truth(named, files)):
+    if named is None and list(files) == ["table"] and holds_only_truth(files["table"], how):
+        return replace(data, table=None), open_truth(files["table"], item, column, how)
+    if named is None or (files and not is_file_of_truth(named, files.values(), how)):
         return data, None
     columns = {name: value for name, value in data.columns.items() if name not in ("truth", "truth_column")}
-    return replace(data, columns=columns), open_truth(named, item, column)
+    return replace(data, columns=columns), open_truth(named, item, column, how)
 
 
 @contextmanager

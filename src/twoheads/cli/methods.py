@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 METHODS: dict[str, Callable[[str], Combiner]] = {
     "recommended": lambda scale: th.recommended(model_scale=scale),
-    "guarded": lambda scale: th.recommended(guard=True, model_scale=scale),
     "P+L": lambda scale: th.ProbabilityLabelCombiner(model_scale=scale),
     "SP": lambda scale: th.ProbabilityLabelCombiner(th.OneCoinConfusion(), model_scale=scale),
     "Bayes": lambda scale: th.ProbabilityLabelCombiner(

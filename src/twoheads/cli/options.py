@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli.table_options import TableOptions
-from twoheads.tables.formats.registry import titles
+from twoheads.tables.formats.registry import format_names, titles
 
 Team = Annotated[Path, typer.Argument(help="The team: a file that 'twoheads fit' wrote.")]
 Engine = Annotated[str, typer.Option("--engine", help="Where to compute: local or dask.")]
@@ -84,17 +84,27 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+#: How files are read; not saved with a team, as the next table may be of another format.
+READING: dict[str, Any] = {
+    "format": _column("--format", f"The format, if the content does not show it: {', '.join(format_names())}.", "NAME"),
+    "sheet": _column("--sheet", "The sheet of a workbook that has several.", "NAME"),
+    "encoding": _column("--encoding", "The encoding of text that is not UTF-8, such as cp1252.", "NAME"),
+    "question": _column("--question", "The question of an export that holds several.", "NAME"),
+}
+
+
 def reads_table(*, truth: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of a table; it receives them as one `TableOptions`, its parameter ``data``."""
-    shared = FILES | (TRUTH if truth else {}) | COLUMNS
+    shared = FILES | (TRUTH if truth else {}) | COLUMNS | READING
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def with_table(**values: Any) -> None:
             files = {name: values.pop(name) for name in FILES}
-            named = {name: values.pop(name) for name in shared if name not in FILES}
+            reading = {name: value for name in READING if (value := values.pop(name)) is not None}
+            named = {name: values.pop(name) for name in shared if name in values}
             columns = {name: value for name, value in named.items() if value not in (None, [], ())}
-            command(**values, data=TableOptions(**files, columns=columns))
+            command(**values, data=TableOptions(**files, columns=columns, reading=reading))
 
         # Typer reads the options from the signature.
         signature = _with_parameters(inspect.signature(command, eval_str=True), "data", shared)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.tables.formats.registry import looks_like_table
+from twoheads.tables.formats.registry import export_by_name, looks_like_table
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
@@ -22,23 +22,32 @@ class TableOptions:
     """The files of a command's table, and the options that name its columns.
 
     columns  the keyword arguments of `twoheads.tables.scan` that the user has given
+    reading  those that say how files are read; they are not saved with a team
     """
 
     table: Path | None
     answers: Path | None
     model: Path | None
     columns: dict[str, Any]
+    reading: dict[str, str] = field(default_factory=dict)
 
     def files(self) -> dict[str, str]:
         """The files by the name of their option."""
         named = {"table": self.table, "answers": self.answers, "model": self.model}
         return {name: str(path) for name, path in named.items() if path is not None}
 
+    @property
+    def writes_export(self) -> bool:
+        """Whether the option --format names an export that takes verdicts."""
+        known = export_by_name(self.reading.get("format", ""))
+        return known is not None and known.writer is not None
+
     def scan(self, *, need_people: bool = True, **columns: Any) -> tables.Table:
         """Open the table; ``columns`` are those that no option names."""
         if not self.files():
             raise InvalidObservations("Give a TABLE, or --answers and --model.")
-        scanned = tables.scan(self.table, answers=self.answers, model=self.model, **columns | self.columns)
+        given = columns | self.columns | self.reading
+        scanned = tables.scan(self.table, answers=self.answers, model=self.model, **given)
         if need_people:
             scanned.need_people()
         return scanned

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import label_label_facts
-from twoheads.combination.insight.sentences import label_label_sentences
+from twoheads.combination.insight.method_sentences import label_label_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.parts import clone_or_default

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.insight.facts import logistic_facts
-from twoheads.combination.insight.sentences import logistic_sentences
+from twoheads.combination.insight.method_sentences import logistic_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems
 from twoheads.errors import InvalidParameter

@@ -49,16 +49,16 @@ class ProbabilityLabelCombiner(Team):
         Calibration of the model's probabilities.
     dependence : Dependence, optional
         Corrects for a model and people who err on the same items. With it, unlabelled items inform the model's
-        temperature alone, and without any truth EM estimates the people's matrices with that temperature held.
-    guard : bool
-        Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items:
-        safer with few labels, at the cost of some accuracy. Needs ``dependence``.
+        temperature, and without any truth EM estimates the people's matrices with that temperature held. With it, the
+        team prefers people or model, whichever did better on the labelled items, where two classes are close, and
+        answers as one of them alone where its own record is sure that this is better.
     class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
         likely. "learn": for such an item, the prevalence at fit. "shift": as "model", and each prediction is corrected
         to the class shares of the items predicted together, as far as these differ clearly from those at fit; see
-        `class_shares`. A dict by class name, or an array in the order of ``classes_``: the prevalence where the team is
-        used, which also corrects items with a model row for label shift.
+        `class_shares`. Where a team with ``dependence`` has no model at all, these begin with the shares of the
+        majority's votes and of the labels, which EM does not change. A dict by class name, or an array in the order of
+        ``classes_``: the prevalence where the team is used, which also corrects items with a model row for label shift.
     unlabelled_weight : float
         Weight of an unlabelled item, next to 1 for a labelled one; 0 ignores them where there is any truth.
     max_iter, tol : int, float
@@ -76,6 +76,9 @@ class ProbabilityLabelCombiner(Team):
         Likelihood of confidences and of "unsure"; None where people gave neither.
     pool_ : ModelPool or None
         The pool of several models; None where there is one.
+    panel_ : Panel or None
+        Weights of related members; None unless three members have answered ten labelled items each, on items with two
+        answers or more on average, and at least 20 labels are known.
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None
@@ -121,7 +124,6 @@ class ProbabilityLabelCombiner(Team):
         calibrator: Calibrator | None = None,
         dependence: Dependence | None = None,
         *,
-        guard: bool = False,
         class_prior: str | ArrayLike | Mapping[Any, float] = "model",
         unlabelled_weight: float = 1.0,
         max_iter: int = 1000,
@@ -131,7 +133,6 @@ class ProbabilityLabelCombiner(Team):
         self.confusion = confusion
         self.calibrator = calibrator
         self.dependence = dependence
-        self.guard = guard
         self.class_prior = class_prior
         self.unlabelled_weight = unlabelled_weight
         self.max_iter = max_iter

@@ -15,7 +15,6 @@ from twoheads.dependence import Dependence
 
 def recommended(
     *,
-    guard: bool = False,
     class_prior: str | ArrayLike | Mapping[Any, float] = "model",
     model_scale: str = "probability",
 ) -> ProbabilityLabelCombiner:
@@ -26,8 +25,6 @@ def recommended(
 
     Parameters
     ----------
-    guard : bool
-        Where two classes are close, prefer that of people or of the model, whichever did better on the labelled items.
     class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
         Prior of the classes: that of the model's rows, the prevalence at fit, that of the items predicted together, or
         shares by class; see `ProbabilityLabelCombiner`.
@@ -44,7 +41,6 @@ def recommended(
         HierarchicalConfusion(),
         TemperatureScaling(),
         Dependence(),
-        guard=guard,
         class_prior=class_prior,
         model_scale=model_scale,
     )

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
+from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
@@ -20,7 +22,8 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.guard import Guard, guarded
+from twoheads.kernels.class_shares import crowd_class_shares
+from twoheads.kernels.dependence.preference import Preference, close_calls_to_partner
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
@@ -37,8 +40,9 @@ class CombinationRule:
     pool             of several models; None where there is one
     log_class_prior  (n_classes,) for items without a model row; None where classes are equally likely
     log_prior_shift  (n_classes,) label-shift correction of items with a model row; None without one
-    guard            None unless the team is guarded
+    preference       of one of the partners; None without a record of labelled items
     has_model        whether there was a model at fit
+    panel            weights of related members; None unless the team has such members and labels
     """
 
     confusion: Confusion
@@ -48,20 +52,53 @@ class CombinationRule:
     pool: ModelPool | None = None
     log_class_prior: Floats | None = None
     log_prior_shift: Floats | None = None
-    guard: Guard | None = None
+    preference: Preference | None = None
     has_model: bool = True
+    panel: Panel | None = None
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
         block = self.pooled(block)
         if self.dependence is None:
             return self.with_prior_shift(block, self._log_product(block))
-        (proba,) = self.posteriors(block, self.answer_log_likelihood(block), self.dependence)
-        if self.guard is not None:
-            partner = self.human_label(block) if self.guard.human_leads else self.model_label(block)
-            proba = guarded(proba, partner, self.guard.log_threshold)
+        log_likelihood = self.answer_log_likelihood(block)
+        (proba,) = self.posteriors(block, log_likelihood, self.dependence)
+        if self.panel is not None:  # its weights are the members' records
+            assert block.answers is not None
+            proba = self.panel.proba(proba, block.answers)
+        elif self.preference is not None:
+            proba = self.preferred(block, proba, log_likelihood, self.dependence)
         with np.errstate(divide="ignore"):
             return self.with_prior_shift(block, np.log(proba, out=proba))
+
+    def preferred(self, block: Block, proba: Floats, log_likelihood: Floats, dependence: Dependence) -> Floats:
+        """The combination's probabilities with the preference for a partner, on items with both of them.
+
+        log_likelihood  (n_classes, n_items) of the answers
+        """
+        preference = self.preference
+        if preference is None or not (preference.log_threshold > 0 or preference.share_alone > 0):
+            return proba
+        single = np.concatenate(block.single_source_items(has_model=self.has_model))
+        partner = self.human_label(block, log_likelihood) if preference.human_leads else self.model_label(block)
+        partner[single] = MISSING
+        proba = close_calls_to_partner(proba, partner, preference.log_threshold)
+        share = preference.share_alone
+        if share > 0:
+            alone = self._partner_proba(block, log_likelihood, dependence, human=preference.human_alone)
+            alone[:, single] = proba[:, single]
+            proba = (1.0 - share) * proba + share * alone
+        return proba
+
+    def _partner_proba(self, block: Block, log_likelihood: Floats, dependence: Dependence, *, human: bool) -> Floats:
+        """Probability of each class by the answers alone, or by the model alone, (n_classes, n_items)."""
+        assert block.answers is not None
+        if not human:
+            return dependence.model_proba(self.calibrator.calibrate(block.log_proba))
+        prior = np.zeros_like(log_likelihood)
+        if self.log_class_prior is not None:
+            prior = prior + self.log_class_prior[:, None]
+        return dependence.answers_proba(prior, log_likelihood, block.answers)
 
     def pooled(self, block: Block) -> Block:
         """The block with one model in place of several."""
@@ -97,6 +134,8 @@ class CombinationRule:
         probas = [each.proba(log_proba, log_likelihood, block.answers) for each in dependences]
         if len(no_answer):
             calibrated = self.calibrator.calibrate(block.log_proba[:, no_answer])
+            if not self.has_model and self.log_class_prior is not None:
+                calibrated = np.broadcast_to(self.log_class_prior[:, None], calibrated.shape)
             for each, proba in zip(dependences, probas, strict=True):
                 proba[:, no_answer] = each.model_proba(calibrated)
         if len(no_model):
@@ -229,15 +268,30 @@ def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
     return [shares[name] for name in names]
 
 
-def prior_terms(class_prior: str | Floats, prevalence: Floats) -> tuple[Floats | None, Floats | None]:
+def prior_terms(
+    class_prior: str | Floats, prevalence: Floats, shares: Floats | None = None
+) -> tuple[Floats | None, Floats | None]:
     """``log_class_prior`` and ``log_prior_shift`` of a rule, (n_classes,) each.
 
     class_prior  from `as_class_prior`
     prevalence   (n_classes,) of the classes at fit
+    shares       (n_classes,) that replace both where the team has no model, see `crowd_shares`
     """
     if isinstance(class_prior, str):
+        if shares is not None:
+            return np.log(shares), None
         return (log_prevalence(prevalence) if class_prior == "learn" else None), None
     return np.log(class_prior), np.log(class_prior) - log_prevalence(prevalence)
+
+
+def crowd_shares(statistics: SufficientStatistics, dependence: Dependence | None) -> Floats | None:
+    """Class shares of a team without a model, (n_classes,), held in EM and in prediction so that they cannot collapse.
+
+    None with a model, and without a dependence: EM is then Dawid and Skene's.
+    """
+    if statistics.has_model or dependence is None:
+        return None
+    return crowd_class_shares(statistics.majority, statistics.labels_per_class)
 
 
 def log_prevalence(prevalence: Floats) -> Floats:

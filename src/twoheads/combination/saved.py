@@ -9,6 +9,11 @@ import numpy as np
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.panel_stage import panel_members
+from twoheads.combination.insight.facts import team_facts
+from twoheads.combination.insight.people_accuracy import believed_accuracy
+from twoheads.combination.insight.sentences import team_sentences
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -28,11 +33,19 @@ def check_combiner(team: Combiner) -> None:
     if isinstance(team, ProbabilityLabelCombiner):
         _need_parts(team)
         _need_statistics(team)
+        _need_panel(team)
     _need_probabilities(team)
-    # Without people's accuracies in the file, facts need five fits: too much for reading it.
-    if not isinstance(team, Team) or "fitted_people_accuracy_" in vars(team):
-        team.facts()
+    _need_description(team)
+
+
+def _need_description(team: Combiner) -> None:
+    """Describe the team; people's accuracies, which would need fits, are those of the matrices' counts."""
+    if not isinstance(team, Team):
         team.describe()
+        return
+    counts = team.confusion_.counts_
+    accuracy = believed_accuracy(np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2)))
+    team_sentences(team_facts(team.result(), accuracy))
 
 
 def _need_names(team: Combiner) -> None:
@@ -55,6 +68,7 @@ _PARTS: dict[str, tuple[type, bool]] = {
     "dependence_": (Dependence, True),
     "response_": (ResponseModel, True),
     "pool_": (ModelPool, True),
+    "panel_": (Panel, True),
     "holdout_": (HoldoutRecord, True),
     "statistics_": (SufficientStatistics, False),
 }
@@ -85,6 +99,37 @@ def _need_ranges(team: ProbabilityLabelCombiner) -> None:
         correlation, weight = team.dependence_.correlation_, team.dependence_.weight_
         need(isinstance(correlation, float) and 0 <= correlation < 1, "its correlation_ is not from 0 to below 1")
         _need_floats(weight, (None,), "dependence_.weight_", low=0)
+
+
+def _need_panel(team: ProbabilityLabelCombiner) -> None:
+    has_members = team.n_labelled_ > 0 and len(panel_members(team.statistics_)) > 0
+    expected = has_members and team.dependence_ is not None
+    need(expected == (team.panel_ is not None), "its panel_ does not agree with its statistics_")
+    if team.panel_ is None:
+        return
+    panel = team.panel_
+    members = getattr(panel, "members_", None)
+    fine = isinstance(members, np.ndarray) and members.ndim == 1 and members.dtype.kind == "i"
+    need(fine, "the members_ of its panel_ are not positions of people")
+    assert isinstance(members, np.ndarray)
+    inside = bool(((members >= 0) & (members < len(team.annotators_))).all() and (np.diff(members) > 0).all())
+    need(inside, "the members_ of its panel_ are not positions of people")
+    own = getattr(panel, "correlation_", None)
+    same = team.dependence_ is not None and own == team.dependence_.correlation_
+    need(same, "the correlation_ of its panel_ is not that of its dependence_")
+    n_scales = len(panel.scale_) if isinstance(getattr(panel, "scale_", None), np.ndarray) else 0
+    n_parameters = 1 + len(team.classes_) + len(members)
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "scale_": (n_scales,),
+        "weight_": (n_scales + 1,),
+        "coefficient_": (n_scales, n_parameters),
+        "covariance_": (n_scales, n_parameters, n_parameters),
+    }
+    for name, shape in shapes.items():
+        _need_floats(getattr(panel, name, None), shape, f"panel_.{name}")
+    for name in ("error_correlation_", "effective_members_"):
+        values = getattr(panel, name, None)
+        need(isinstance(values, np.ndarray) and values.shape == (3,), f"its panel_.{name} is not three numbers")
 
 
 def _need_statistics(team: ProbabilityLabelCombiner) -> None:

@@ -26,8 +26,9 @@ from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.realised_gain import fit_gain_factor
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
+from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.rule import CombinationRule, as_class_prior, prior_terms
+from twoheads.combination.rule import CombinationRule, as_class_prior, crowd_shares, prior_terms
 from twoheads.combination.statistics.reservoir import ItemSample, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
@@ -48,13 +49,13 @@ class Team(Combiner):
     """A combiner that adopts a `FitResult`; its attributes are those of `ProbabilityLabelCombiner`."""
 
     class_prior: str | ArrayLike | Mapping[Any, float]
-    guard: bool
 
     confusion_: Confusion
     calibrator_: Calibrator
     dependence_: Dependence | None
     response_: ResponseModel | None
     pool_: ModelPool | None
+    panel_: Panel | None
     prevalence_: Floats
     holdout_: HoldoutRecord | None
     objective_: Floats
@@ -77,7 +78,8 @@ class Team(Combiner):
     def _rule_at_fit(self) -> CombinationRule:
         check_is_fitted(self)
         class_prior = as_class_prior(self.class_prior, self.classes_)
-        log_class_prior, log_prior_shift = prior_terms(class_prior, self.prevalence_)
+        shares = crowd_shares(self.statistics_, self.dependence_)
+        log_class_prior, log_prior_shift = prior_terms(class_prior, self.prevalence_, shares)
         return CombinationRule(
             self.confusion_,
             self.calibrator_,
@@ -86,8 +88,9 @@ class Team(Combiner):
             self.pool_,
             log_class_prior,
             log_prior_shift,
-            self.holdout_.guard() if self.guard and self.holdout_ is not None else None,
+            None if self.holdout_ is None else self.holdout_.preference(),
             self.has_model_,
+            self.panel_,
         )
 
     def result(self) -> FitResult:
@@ -249,7 +252,7 @@ class Team(Combiner):
     def facts(self) -> dict[str, Any]:
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
-        return team_facts(self.result(), self.people_accuracy_, guarded=self.guard)
+        return team_facts(self.result(), self.people_accuracy_)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""
@@ -284,7 +287,7 @@ class Team(Combiner):
         self.__dict__.pop("class_shares_", None)
         rule = result.rule
         self.confusion_, self.calibrator_, self.dependence_ = rule.confusion, rule.calibrator, rule.dependence
-        self.response_, self.pool_ = rule.response, rule.pool
+        self.response_, self.pool_, self.panel_ = rule.response, rule.pool, rule.panel
         self.statistics_, self.holdout_ = result.statistics, result.holdout
         self.prevalence_, self.objective_ = result.prevalence, result.objective
         return self

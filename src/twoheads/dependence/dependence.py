@@ -12,15 +12,18 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from twoheads.dependence.evidence import Evidence, KeptEvidence, StreamedEvidence
+from twoheads.dependence.strengths import Strengths
 from twoheads.errors import InvalidParameter
 from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.agreement import Agreement
+from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.left_out import left_out_probas
-from twoheads.kernels.dependence.mode import DependencePrior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.mode import DependencePrior, Posterior, dependence_mode, prior_with_agreement
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
-from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode, model_alone_weight
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
+from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -30,47 +33,56 @@ FEW_LABELS = 5
 
 @register
 class Dependence(BaseEstimator):
-    r"""A temperature of the product, a bias per class, and the model's temperature, averaged over their posterior.
+    r"""Factors on the evidence of model and people, and a bias per class, averaged over their posterior.
 
-    .. math:: \text{logits}_k = e^{-\rho}\,(e^{-\tau} \log m_k + L_k) + c_k, \qquad
-              L_k = \frac{\sum_a \log \varphi_{ak}}{1 + (n - 1)\,r}
+    .. math:: \text{logits}_k = \alpha \log m_k + \beta L_k + c_k, \qquad
+              L_k = \frac{\sum_a \log \varphi_{ak}}{1 + (n - 1)\,s}
 
-    The plain product (:math:`\rho = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
-    items; :math:`e^{-\rho}` corrects for that, and c for a bias of both towards certain classes. The three are
-    averaged over a grid around their posterior mode; from 20,000 labels on, the mode alone is used. The n answers a on
-    one item have the correlation r given the true class (Kish's design effect); it is set to its posterior mode.
+    .. math:: \alpha = e^{-\tau}\,\frac{1 - 0.8\,r / q}{1 - 0.64\,r^2}, \qquad \beta = \frac{1 - r\,q}{1 - r^2}
+
+    The plain product (:math:`r = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
+    items. Two witnesses of correlation r, of which the model is q times as strong, have the factors :math:`\alpha` and
+    :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger keeps its weight. q is
+    estimated from the items, and taken as 1 where labels are few; c corrects for a bias of both towards certain
+    classes. :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior mode;
+    from 20,000 labels on, the mode alone is used. The n answers a on one item have the correlation s given the true
+    class (Kish's design effect); it is set to its posterior mode.
 
     Parameters
     ----------
-    log_dependence_mean, log_dependence_sd : float
-        The prior of rho.
+    partner_correlation_mean, partner_correlation_sd : float
+        The prior of r, the correlation of the model's and the people's evidence.
     bias_sd, bias_weight : tuple of float
         The prior of c: Normal with one of several standard deviations (0: no bias), each with its prior probability.
     logit_correlation_mean, logit_correlation_sd : float
-        The prior of logit r.
+        The prior of logit s.
 
     Attributes
     ----------
-    log_temperature_, log_dependence_, weight_ : ndarray of shape (n_nodes,)
-        Values of tau and rho, and the posterior probability of each pair.
+    log_temperature_, partner_correlation_, weight_ : ndarray of shape (n_nodes,)
+        Values of tau and r, and the posterior probability of each pair.
+    model_factor_, answer_factor_ : ndarray of shape (n_nodes,)
+        The factors alpha and beta there.
     bias_, bias_of_ : ndarray of shape (n_biases, n_classes), (n_nodes,)
         Values of c, and the index of the value at each node.
     correlation_ : float
-        The correlation r of several answers on one item.
+        The correlation s of several answers on one item.
+    strength_ratio_ : float
+        How many times as strong as the people's the model's evidence is taken to be, q at the mean temperature.
     """
 
     def __init__(
         self,
         *,
-        log_dependence_mean: float = priors.LOG_DEPENDENCE_MEAN,
-        log_dependence_sd: float = priors.LOG_DEPENDENCE_SD,
+        partner_correlation_mean: float = priors.PARTNER_CORRELATION_MEAN,
+        partner_correlation_sd: float = priors.PARTNER_CORRELATION_SD,
         bias_sd: tuple[float, ...] = priors.BIAS_SD,
         bias_weight: tuple[float, ...] = priors.BIAS_WEIGHT,
         logit_correlation_mean: float = priors.LOGIT_CORRELATION_MEAN,
         logit_correlation_sd: float = priors.LOGIT_CORRELATION_SD,
     ) -> None:
-        self.log_dependence_mean = log_dependence_mean
-        self.log_dependence_sd = log_dependence_sd
+        self.partner_correlation_mean = partner_correlation_mean
+        self.partner_correlation_sd = partner_correlation_sd
         self.bias_sd = bias_sd
         self.bias_weight = bias_weight
         self.logit_correlation_mean = logit_correlation_mean
@@ -78,7 +90,7 @@ class Dependence(BaseEstimator):
 
     @property
     def prior_correlation(self) -> float:
-        """The correlation r at the mean of its prior."""
+        """The correlation s of answers on one item at the mean of its prior."""
         return float(expit(self.logit_correlation_mean))
 
     def start(
@@ -87,11 +99,17 @@ class Dependence(BaseEstimator):
         log_temperature_prior: tuple[float, float],
         n_classes: int,
         agreement: Agreement | None = None,
+        answers_per_item: float = 1.0,
     ) -> Self:
         """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
         nothing = Evidence(np.empty((n_classes, 0)), np.empty((n_classes, 0)), np.empty(0, dtype=np.intp), None, None)
         return self.fit(
-            [nothing], n=0.0, log_temperature_prior=log_temperature_prior, n_classes=n_classes, agreement=agreement
+            [nothing],
+            n=0.0,
+            log_temperature_prior=log_temperature_prior,
+            n_classes=n_classes,
+            agreement=agreement,
+            answers_per_item=answers_per_item,
         )
 
     def fit(
@@ -103,6 +121,9 @@ class Dependence(BaseEstimator):
         log_temperature_prior: tuple[float, float],
         n_classes: int,
         agreement: Agreement | None = None,
+        unlabelled: Evidence | None = None,
+        has_model: bool = True,
+        answers_per_item: float = 1.0,
     ) -> Self:
         """Learn from labelled items.
 
@@ -118,31 +139,61 @@ class Dependence(BaseEstimator):
             Location and scale of tau's prior, a Student t with 3 degrees of freedom.
         agreement : Agreement, optional
             Log-density of tau from unlabelled items.
+        unlabelled : Evidence, optional
+            Some unlabelled items, each with the weight of those it represents, for the strengths of model and people.
+        has_model : bool
+            Whether there is a model; without one there is no ratio of strengths.
+        answers_per_item : float
+            Mean number of answers on an item beside the model: the more there are, the less noise of their own they
+            have together, and the more they share with the model.
         """
         self._check()
         mean, scale = log_temperature_prior
         prior = DependencePrior(
-            mean, scale, self.log_dependence_mean, self.log_dependence_sd, self.bias_sd, self.bias_weight
+            mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, self.bias_sd, self.bias_weight
         )
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
-        self.correlation_ = self._correlation(evidence, kept_n, prior, n_classes)
+        strengths = Strengths.of(evidence, unlabelled, n) if has_model and n > 0 else None
+        self.correlation_ = self._correlation(evidence, kept_n, prior, strengths, n_classes)
+        ratio = _ratio(strengths, self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
         if whole is None:
-            return self._set(fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement))
-        sums = partial(whole.sums, self.correlation_)
-        return self._set(fit_dependence_mode(sums, kept.sums, n, kept_n, n_classes, prior))
+            nodes = fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement, ratio)
+        else:
+            sums = partial(whole.sums, self.correlation_)
+            nodes = fit_dependence_mode(sums, kept.sums, n, kept_n, n_classes, prior, ratio)
+        self._set(nodes)
+        self.strength_ratio_ = float(np.exp(ratio(self.mean_log_temperature())))
+        return self
 
-    def _correlation(self, labelled: Sequence[Evidence], n: float, prior: DependencePrior, n_classes: int) -> float:
-        """The mode of r, with (tau, rho) at theirs; the prior's where labels are few or no item has several answers."""
+    def _group_mean(self, answers_per_item: float) -> float:
+        """Prior mean of r for the mean of n answers, each of correlation r with the model and s with each other.
+
+        The mean has variance ``(1 + (n - 1) s) / n`` and the same covariance r with the model.
+        """
+        variance = (1.0 + (answers_per_item - 1.0) * self.prior_correlation) / answers_per_item
+        return float(min(self.partner_correlation_mean / np.sqrt(variance), CORRELATION_BOUNDS[1]))
+
+    def _correlation(
+        self,
+        labelled: Sequence[Evidence],
+        n: float,
+        prior: DependencePrior,
+        strengths: Strengths | None,
+        n_classes: int,
+    ) -> float:
+        """The mode of s, with (tau, r) at theirs; the prior's where labels are few or no item has several answers."""
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
             return self.prior_correlation
-        start = prior.log_temperature_mean, prior.log_dependence_mean
+        start = prior.log_temperature_mean, prior.correlation_mean
 
         def loss(logit: float) -> float:
-            kept = KeptEvidence([evidence.discounted(float(expit(logit))) for evidence in labelled])
-            mode = dependence_mode(kept.sums, model_alone_weight(n), prior, 0.0, start, n_classes)
+            correlation = float(expit(logit))
+            kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
+            posterior = Posterior(kept.sums, model_alone_weight(n), prior, _ratio(strengths, correlation))
+            mode = dependence_mode(posterior, start, n_classes)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd
@@ -167,7 +218,7 @@ class Dependence(BaseEstimator):
         if answers.start is not None:
             discounted = log_likelihood / design_effect(answers, self.correlation_)
         model = np.exp(-self.log_temperature_)[:, None, None] * log_proba
-        logits = np.exp(-self.log_dependence_)[:, None, None] * (model + discounted)
+        logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
         logits += self.bias_[self.bias_of_][:, :, None]
         return left_out_probas(
             logits, model + log_likelihood, model, self.weight_, true_label, alone_weight=model_alone_weight(n)
@@ -189,12 +240,13 @@ class Dependence(BaseEstimator):
         return normalise_exp(log_prior + log_likelihood / design_effect(answers, self.correlation_))
 
     def plain(self) -> Dependence:
-        """The same with rho and c at 0: the plain product, for comparison."""
+        """The same with r and c at 0: the plain product, for comparison."""
         tau, of_node = np.unique(self.log_temperature_, return_inverse=True)
         weight = np.bincount(of_node, self.weight_).astype(np.float64)
         bias, bias_of = np.zeros((1, self.bias_.shape[1])), np.zeros(len(tau), dtype=np.intp)
-        plain = Dependence()._set(DependenceNodes(tau, np.zeros_like(tau), weight, bias, bias_of))
-        plain.correlation_ = 0.0
+        nodes = DependenceNodes(tau, np.zeros_like(tau), np.exp(-tau), np.ones_like(tau), weight, bias, bias_of)
+        plain = Dependence()._set(nodes)
+        plain.correlation_, plain.strength_ratio_ = 0.0, 1.0
         return plain
 
     def mean_log_temperature(self) -> float:
@@ -203,11 +255,10 @@ class Dependence(BaseEstimator):
 
     def weights(self) -> tuple[float, float]:
         """Posterior mean of the factors on the model's and on the annotators' log-odds."""
-        factor = np.exp(-self.log_dependence_)
-        return float(self.weight_ @ (factor * np.exp(-self.log_temperature_))), float(self.weight_ @ factor)
+        return float(self.weight_ @ self.model_factor_), float(self.weight_ @ self.answer_factor_)
 
     def _check(self) -> None:
-        for name in "log_dependence_sd", "logit_correlation_sd":
+        for name in "partner_correlation_sd", "logit_correlation_sd":
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be positive; it is {getattr(self, name)!r}.")
         if len(self.bias_sd) != len(self.bias_weight) or not self.bias_sd or self.bias_sd[0] != 0:
@@ -217,9 +268,22 @@ class Dependence(BaseEstimator):
             )
 
     def _set(self, nodes: DependenceNodes) -> Self:
-        self.log_temperature_, self.log_dependence_ = nodes.log_temperature, nodes.log_dependence
+        self.log_temperature_, self.partner_correlation_ = nodes.log_temperature, nodes.correlation
+        self.model_factor_, self.answer_factor_ = nodes.model_factor, nodes.answer_factor
         self.weight_, self.bias_, self.bias_of_ = nodes.weight / nodes.weight.sum(), nodes.bias, nodes.bias_of
         return self
 
     def _nodes(self) -> DependenceNodes:
-        return DependenceNodes(self.log_temperature_, self.log_dependence_, self.weight_, self.bias_, self.bias_of_)
+        return DependenceNodes(
+            self.log_temperature_,
+            self.partner_correlation_,
+            self.model_factor_,
+            self.answer_factor_,
+            self.weight_,
+            self.bias_,
+            self.bias_of_,
+        )
+
+
+def _ratio(strengths: Strengths | None, correlation: float) -> StrengthRatio:
+    return StrengthRatio() if strengths is None else strengths.ratio(correlation)

@@ -41,10 +41,7 @@ class Evidence:
     def of(cls, block: Block, out_of_fold: OutOfFoldLikelihood) -> Evidence:
         """The evidence of a labelled block."""
         assert block.true_label is not None
-        more = None
-        if block.answers is not None and block.answers.start is not None:
-            more = np.maximum(block.answers.per_item() - 1, 0)
-        return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more)
+        return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more_answers(block))
 
     def total_weight(self) -> float:
         """The sum of the items' weights."""
@@ -52,10 +49,34 @@ class Evidence:
 
     def discounted(self, correlation: float) -> tuple[Floats, Floats, Codes, Floats | None]:
         """Arguments of the kernels, the log-likelihood divided by the design effect."""
-        log_likelihood = self.log_likelihood
-        if self.more_answers is not None:
-            log_likelihood = log_likelihood / (1.0 + self.more_answers * correlation)
-        return self.log_proba, log_likelihood, self.true_label, self.weight
+        return self.log_proba, self.discounted_likelihood(correlation), self.true_label, self.weight
+
+    def discounted_likelihood(self, correlation: float) -> Floats:
+        """The log-likelihood divided by the design effect."""
+        if self.more_answers is None:
+            return self.log_likelihood
+        return self.log_likelihood / (1.0 + self.more_answers * correlation)
+
+    def item_weight(self) -> Floats:
+        """The weight of each item, (n_items,)."""
+        return np.ones(len(self.true_label)) if self.weight is None else self.weight
+
+    def take(self, rows: Codes) -> Evidence:
+        """The items at these positions."""
+        return Evidence(
+            self.log_proba[:, rows],
+            self.log_likelihood[:, rows],
+            self.true_label[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.more_answers is None else self.more_answers[rows],
+        )
+
+
+def more_answers(block: Block) -> Codes | None:
+    """Number of answers less 1 on each item; None where no item has several."""
+    if block.answers is None or block.answers.start is None:
+        return None
+    return np.maximum(block.answers.per_item() - 1, 0)
 
 
 @dataclass(frozen=True)

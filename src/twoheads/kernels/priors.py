@@ -16,8 +16,8 @@ POOL_SD = 0.4
 #: Standard deviation of the log of a model's weight in a pool, around equal weights.
 LOG_WEIGHT_SD = 0.7
 
-#: Mean and standard deviation of rho, the log factor by which the product of model and people is too certain.
-LOG_DEPENDENCE_MEAN, LOG_DEPENDENCE_SD = 0.25, 0.25
+#: Mean and standard deviation of the correlation r between the evidence of the model and that of the people.
+PARTNER_CORRELATION_MEAN, PARTNER_CORRELATION_SD = 0.3, 0.25
 #: Standard deviations that the bias of each class may have (0: no bias), and their prior probabilities.
 BIAS_SD: tuple[float, ...] = (0.0, 0.3, 1.0)
 BIAS_WEIGHT: tuple[float, ...] = (0.7, 0.25, 0.05)
@@ -26,5 +26,25 @@ LOGIT_CORRELATION_MEAN, LOGIT_CORRELATION_SD = -0.85, 1.0
 #: Correlation between answers on one item inside EM. The full correction there ruins the intervals of accuracies.
 EM_CORRELATION = 0.1
 
+#: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
+AGREEMENT_LABELS = 10.0
+
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
+
+#: Standard deviations of a panel's factor on the left-out log posterior, around 1, and of its bias of each class.
+PANEL_SLOPE_SD, PANEL_INTERCEPT_SD = 0.2, 0.2
+#: Standard deviations that the weights of a panel's members may have.
+PANEL_SCALES: tuple[float, ...] = (0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5)
+#: Standard deviation of the log of that scale, around 0.
+PANEL_LOG_SCALE_SD = 0.7
+#: Prior probability that members need no weights of their own.
+PANEL_UNCHANGED = 0.1
+
+#: Power of the majority's class shares, the prior of the classes of a crowd without a model.
+MAJORITY_POWER = 0.75
+#: Labels that this prior is worth.
+SHARES_STRENGTH = 10.0
+
+#: Weight of a member's own marginal in the probability of its scores under each class.
+LEVEL_STRENGTH = 8.0

@@ -1,4 +1,4 @@
-"""Tables in and out: CSV, Parquet and JSON lines, whole or in blocks, and the formats of other projects.
+"""Tables in and out: CSV, Parquet, JSON lines, Arrow and spreadsheets, and the formats of other projects.
 
 >>> from twoheads import tables
 >>> table = tables.scan("scores.csv")  # doctest: +SKIP
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twoheads.tables.checking.check import Check, check
     from twoheads.tables.fingerprints import fingerprint
+    from twoheads.tables.interop.argilla import from_argilla, to_argilla
     from twoheads.tables.interop.cleanlab import from_cleanlab, to_cleanlab
     from twoheads.tables.interop.crowd_kit import from_crowd_kit, to_crowd_kit
     from twoheads.tables.interop.label_studio import from_label_studio, to_label_studio
+    from twoheads.tables.interop.mlflow import from_mlflow
     from twoheads.tables.scanning import scan
     from twoheads.tables.table import Table
     from twoheads.tables.verdicts import verdicts
@@ -27,10 +29,13 @@ _HOME_OF = {
     "Table": "table",
     "check": "checking.check",
     "fingerprint": "fingerprints",
+    "from_argilla": "interop.argilla",
     "from_cleanlab": "interop.cleanlab",
     "from_crowd_kit": "interop.crowd_kit",
     "from_label_studio": "interop.label_studio",
+    "from_mlflow": "interop.mlflow",
     "scan": "scanning",
+    "to_argilla": "interop.argilla",
     "to_cleanlab": "interop.cleanlab",
     "to_crowd_kit": "interop.crowd_kit",
     "to_label_studio": "interop.label_studio",
@@ -43,10 +48,13 @@ __all__ = [
     "Table",
     "check",
     "fingerprint",
+    "from_argilla",
     "from_cleanlab",
     "from_crowd_kit",
     "from_label_studio",
+    "from_mlflow",
     "scan",
+    "to_argilla",
     "to_cleanlab",
     "to_crowd_kit",
     "to_label_studio",

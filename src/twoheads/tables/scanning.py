@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +14,8 @@ from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import as_column
 from twoheads.tables.content import Content
 from twoheads.tables.duckdb import MEMORY_LIMIT
+from twoheads.tables.exports import Opener
+from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
@@ -24,10 +24,9 @@ from twoheads.tables.schema import plan, roles
 from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
+from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
-
-PathLike = str | os.PathLike[str]
 
 
 def scan(
@@ -45,13 +44,19 @@ def scan(
     normalise: bool = False,
     classes: ArrayLike | None = None,
     unsure: str | Sequence[str] = (),
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    question: str | None = None,
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
     """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
 
-    Files are CSV (any of the usual separators), Parquet or JSON lines, text also compressed (.gz, .zst); a folder or a
-    pattern such as ``data/*.parquet`` is one table. Separate tables are joined on the item id, by its text, on disk;
-    items keep the order of the model's table, and those without a model row follow.
+    Files are CSV (any of the usual separators), Parquet, JSON lines, Arrow or workbooks of spreadsheets, text also
+    compressed (.gz, .zst), any of them in a zip archive; a folder or a pattern such as ``data/*.parquet`` is one
+    table. Exports of Label Studio, Argilla and MLflow hold answers, predictions and truth in one file. Separate
+    tables are joined on the item id, by its text, on disk; items keep the order of the model's table, and those
+    without a model row follow.
 
     Parameters
     ----------
@@ -85,17 +90,31 @@ def scan(
         The classes that are required: those of a fitted team.
     unsure : str or sequence of str
         Answers that mean "unsure", besides that word itself, in any case.
+    format : str, optional
+        The format of ``table``, without one that of ``answers``, if its content does not show it: csv, tsv, parquet,
+        jsonl, arrow, xlsx, ods, label-studio, argilla or mlflow.
+    sheet : str, optional
+        The sheet of a workbook that has several.
+    encoding : str, optional
+        The encoding of text that is not UTF-8, such as cp1252; UTF-16 is recognised.
+    question : str, optional
+        The question of an export that holds several: the name of a control, a question or an assessment.
     memory_limit : str
         Memory for joining before it spills to disk.
     """
     _check_options(model_scale, normalise=normalise)
     names = Names(item, human, annotator, truth_column, model_columns)
-    sources = _Sources.open(table, answers, model, truth, truth_column)
+    main = "table" if table is not None else "model" if answers is None else "answers"
+    opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure)
+    sources = Sources.open(table, answers, model, truth, truth_column, opener)
+    sources.check_sheet(sheet)
     known = None if classes is None else _named(classes)
     found, remarks = _wide_roles(sources, names, known)
+    remarks = [*sources.notes, *remarks]
     answer_table = LabelTable(sources.answers, plan.answer_columns(sources.answers, names)) if sources.answers else None
     remarks += _notes_on_confidence(sources.table, found, answer_table)
     truth_table = _truth_table(sources, names, found)
+    _refuse_truth_as_answers(found, answer_table, truth_table)
     remarks += _notes_on_labels(answer_table, truth_table if sources.truth and not truth_column else None)
     rows, found = _rows_by_item(sources, found, memory_limit)
     if len(found.models) > 1 and rows:
@@ -119,63 +138,7 @@ def _check_options(model_scale: str, *, normalise: bool) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Sources:
-    """The files of each table.
-
-    table             a row per item, or per item and model
-    answers, truth    separate tables
-    truth_column      the column of the true class in ``table``; None for the one by convention
-    truth_in_answers  the column of the true class in ``answers``
-    """
-
-    table: Source | None
-    answers: Source | None
-    truth: Source | None = None
-    truth_column: str | None = None
-    truth_in_answers: str | None = None
-
-    @classmethod
-    def open(
-        cls,
-        table: PathLike | None,
-        answers: PathLike | None,
-        model: PathLike | None,
-        truth: PathLike | None,
-        truth_column: str | None,
-    ) -> _Sources:
-        """The tables that the options of `scan` name."""
-        if table is not None and model is not None:
-            raise InvalidObservations("Give table or model (--model), not both: they are the same thing.")
-        path = table if table is not None else model
-        if path is None and answers is None:
-            raise InvalidObservations("Give a table, or answers (--answers), or both answers and model (--model).")
-        rows = None if path is None else Source.open(path, "table" if model is None else "model")
-        return cls(rows, None if answers is None else Source.open(answers, "answers"))._with_truth(truth, truth_column)
-
-    def _with_truth(self, truth: PathLike | None, truth_column: str | None) -> _Sources:
-        """``truth`` is a column of the table, one of the answers, or a file."""
-        in_table = self.table.columns if self.table else ()
-        in_answers = self.answers.columns if self.answers else ()
-        if truth is None:
-            own = "truth" if "truth" in in_answers and "truth" not in in_table else None
-            return replace(self, truth_column=truth_column, truth_in_answers=own)
-        name = os.fspath(truth)
-        if name in in_table:
-            return replace(self, truth_column=name)
-        if name in in_answers:
-            return replace(self, truth_in_answers=name)
-        if not self.table or _looks_like_a_file(name):
-            return replace(self, truth=Source.open(truth, "truth"))
-        what = f"the column {name!r} that truth (--truth) names, if it is not a file"
-        raise roles.missing(in_table, self.table.name, what, "truth", (name, "truth"))
-
-
-def _looks_like_a_file(name: str) -> bool:
-    return os.path.exists(name) or os.sep in name or bool(Path(name).suffix) or "*" in name
-
-
-def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:
+def _wide_roles(sources: Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:
     """The roles of the table's columns without those that separate tables replace, and notes on them."""
     source = sources.table
     if source is None:
@@ -195,7 +158,7 @@ def _wide_roles(sources: _Sources, names: Names, known: NDArray[Any] | None) -> 
     return found, remarks
 
 
-def _without_replaced(found: Roles, sources: _Sources, source: Source) -> tuple[Roles, list[str]]:
+def _without_replaced(found: Roles, sources: Sources, source: Source) -> tuple[Roles, list[str]]:
     """The roles without answers and truth if separate tables have them, and notes on it."""
     notes = []
     if sources.answers and found.annotators:
@@ -226,7 +189,7 @@ def _notes_on_labels(answers: LabelTable | None, truth: LabelTable | None) -> li
     return notes
 
 
-def _truth_table(sources: _Sources, names: Names, found: Roles) -> LabelTable | None:
+def _truth_table(sources: Sources, names: Names, found: Roles) -> LabelTable | None:
     """The truth from a separate file, from the table of answers, or from a table with several rows per item."""
     if sources.truth:
         source, column = sources.truth, names.truth_column
@@ -239,12 +202,25 @@ def _truth_table(sources: _Sources, names: Names, found: Roles) -> LabelTable | 
     return LabelTable(source, plan.truth_columns(source, names.item, column))
 
 
-def _is_by_model(sources: _Sources, found: Roles) -> bool:
+def _refuse_truth_as_answers(found: Roles, answers: LabelTable | None, truth: LabelTable | None) -> None:
+    """Refuse a column that would be both the truth and answers: everything would be judged by itself."""
+    column = found.truth if found.truth in found.annotators.values() else None
+    if answers and truth and answers.source.files[0].path.absolute() == truth.source.files[0].path.absolute():
+        same = set(answers.columns.labels.values()) & set(truth.columns.labels.values())
+        column = next(iter(same), column)
+    if column is not None:
+        raise InvalidObservations(
+            f"a column must hold answers or the truth, not both; {column!r} is named as both. "
+            "Name another with human (--human) or truth (--truth)."
+        )
+
+
+def _is_by_model(sources: Sources, found: Roles) -> bool:
     """Whether the table beside separate answers has a row per item and model."""
     return bool(sources.table and sources.answers and found.item and "model" in sources.table.columns)
 
 
-def _rows_by_item(sources: _Sources, found: Roles, memory_limit: str) -> tuple[Source | None, Roles]:
+def _rows_by_item(sources: Sources, found: Roles, memory_limit: str) -> tuple[Source | None, Roles]:
     """The table with a row per item; one with a row per item and model is rearranged."""
     source = sources.table
     if source is None or not _is_by_model(sources, found):

@@ -23,11 +23,11 @@ def write(path: str | os.PathLike[str] | BinaryIO, batches: Iterable[Any], *, fo
     Parameters
     ----------
     path : path or binary file
-        Where to. Its suffix gives the format: .csv, .tsv, .parquet or .jsonl; text also .gz or .zst. A device or a
-        pipe without such a suffix gets CSV.
+        Where to. Its suffix gives the format: .csv, .tsv, .parquet, .jsonl or .arrow; text also .gz or .zst. A device
+        or a pipe without such a suffix gets CSV.
     batches : iterable of Arrow record batches
         All with the same columns; there must be at least one.
-    format : {"csv", "tsv", "parquet", "jsonl"}, optional
+    format : {"csv", "tsv", "parquet", "jsonl", "arrow"}, optional
         The format, if the suffix does not give it.
 
     Examples
@@ -68,8 +68,9 @@ class _KeptOpen:
 
 def _format(name: str, format: str | None) -> Format:
     found = by_name(format) if format else written_as(suffixes(name)[0])
-    if found is None:
-        raise InvalidParameter(f"the suffix must be that of a format: {usual_suffixes()}; that of {name!r} is not.")
+    if found is None or found.writer is None:
+        known = usual_suffixes(written=True)
+        raise InvalidParameter(f"the suffix must be that of a format: {known}; that of {name!r} is not.")
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from twoheads.testing.calibrators import check_calibrator
 from twoheads.testing.combiners import check_combiner
 from twoheads.testing.confusions import check_confusion
+from twoheads.testing.exports import check_export
 from twoheads.testing.items import check_countable_items, check_items
 from twoheads.testing.stores import check_store
 
@@ -23,6 +24,7 @@ __all__ = [
     "check_combiner",
     "check_confusion",
     "check_countable_items",
+    "check_export",
     "check_format",
     "check_items",
     "check_store",

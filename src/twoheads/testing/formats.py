@@ -108,8 +108,9 @@ def check_batch_size(open_file: Callable[[Path], DataFile], write: WriteTable, p
 
 def check_gaps(open_file: Callable[[Path], DataFile], write: WriteTable, path: Path) -> None:
     """Missing labels and numbers are null."""
-    table = pa.table({"human": ["a", None, "b"], "p_a": [0.5, None, 1.0], "p_b": [0.5, None, 0.0]})
-    read = _read(_written(open_file, write, path, table), Wanted(labels=("human",), numbers=("p_a", "p_b")))
+    numbers = {"p_a": [0.5, None, 1.0], "p_b": [0.5, None, 0.0]}
+    table = pa.table({"item": ["x", "y", "z"], "human": ["a", None, "b"]} | numbers)
+    read = _read(_written(open_file, write, path, table), Wanted("item", ("human",), ("p_a", "p_b")))
     assert read.to_pydict() == table.to_pydict(), f"gaps must be null; the table is {read.to_pydict()}"
 
 

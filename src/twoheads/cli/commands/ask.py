@@ -30,7 +30,7 @@ def ask(
     data: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
+        typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
     for_spreadsheet: ForSpreadsheet = False,
     people: Annotated[

@@ -23,6 +23,15 @@ def check(
     positive: Annotated[
         str | None, typer.Option("--positive", help="The class that high scores mean.", metavar="CLASS")
     ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="The format, if the content does not show it.", metavar="NAME")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.", metavar="NAME")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="The encoding of text that is not UTF-8.", metavar="NAME")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look at a table: what each column holds, what is wrong with it, and the command to go on with.
@@ -31,7 +40,7 @@ def check(
 
     Example:  twoheads check readings.xlsx --fix clean.csv
     """
-    found = tables.check(table, positive=positive)
+    found = tables.check(table, positive=positive, format=format, sheet=sheet, encoding=encoding)
     if fix is not None:
         check_output(fix, found.files)
     if json:
@@ -40,6 +49,7 @@ def check(
     console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
     for line in found.sentences():
         console.line(f"  {line}")
+    _print_list("Left out in reading:", list(found.notes))
     _print_list("To mend by hand:", [*found.missing(), *found.findings.problem_sentences()])
     if fix is None:
         _print_list("A clean copy (--fix) changes:", found.findings.change_sentences())

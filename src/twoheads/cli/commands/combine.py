@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.class_shares import with_class_shares
+from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
 from twoheads.cli.outputs import check_output, check_spreadsheet
@@ -24,7 +24,7 @@ def combine(
     data: TableOptions,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help=f"{titles()}, by its suffix; - is CSV to stdout."),
+        typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
     class_shares: ClassShares = None,
     for_spreadsheet: ForSpreadsheet = False,
@@ -35,29 +35,35 @@ def combine(
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
     The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
-    cluster write a folder of Parquet files. With --class-shares learn the classes may be mixed otherwise than at fit:
-    their shares are estimated from these items first.
+    cluster write a folder of Parquet files. With --format label-studio or argilla the output is the export itself with
+    a prediction or suggestion for every item, ready to be imported. With --class-shares learn the classes may be mixed
+    otherwise than at fit: their shares are estimated from these items first.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
-    from twoheads.cli.engines import Place, combine_here, combine_on_cluster
+    from twoheads.cli.engines import Place, combine_here, combine_into_export, combine_on_cluster
 
     fitted = with_class_shares(read_team(team), class_shares)
     # A team with a calibrated model can do without answers.
     scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
     if output is None:
         raise InvalidObservations(
-            f"Give the output with -o, a file with a suffix such as {usual_suffixes()}, or - for CSV to stdout."
+            "Give the output with -o, a file with a suffix such as "
+            f"{usual_suffixes(written=True)}, or - for CSV to stdout."
         )
     place = Place(engine, scheduler, timeout)
     if for_spreadsheet:
         check_spreadsheet(output, engine=engine)
-    if engine == "dask":
+    if engine == "dask" and not data.writes_export:
         written = combine_on_cluster(fitted, scanned, output, place)
     else:
         if str(output) != "-":
             check_output(output, [team, *scanned.files])
-        written = combine_here(fitted, scanned, None if str(output) == "-" else output, for_spreadsheet=for_spreadsheet)
+        if data.writes_export:
+            written = combine_into_export(fitted, scanned, data, output)
+        else:
+            path = None if str(output) == "-" else output
+            written = combine_here(fitted, scanned, path, for_spreadsheet=for_spreadsheet)
         print_notes(scanned)
     where = "." if str(output) == "-" else f"; the result is in {output}."
     console.message(f"{count(written, 'item')} combined{where}")

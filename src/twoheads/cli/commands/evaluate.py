@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twoheads.cli import console
-from twoheads.cli.class_shares import with_class_shares
+from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Json, Seed, Team, reads_table
 from twoheads.cli.provenance import seed_of

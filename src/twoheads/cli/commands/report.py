@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.class_shares import with_class_shares
+from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -9,19 +10,20 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import holdout_counts
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
 from twoheads.combination.fitting.state import FitState
-from twoheads.combination.rivals import RivalList
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
-from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence
-from twoheads.engines.blocks import map_blocks, transform_blocks
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
+from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
+from twoheads.kernels.dependence.preference import Preference, fit_preference
+from twoheads.kernels.dependence.witnesses import strength_items
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -29,6 +31,10 @@ SAMPLE_NUMBERS = 8_000_000
 
 #: With many classes the Hessian is a product of matrices, which is efficient on blocks of so many items.
 MIN_ITEMS = 1024
+
+
+#: Prior of the log temperature of a team without a model: held at 0.
+NO_TEMPERATURE = 0.0, HELD_SD
 
 
 def sample_limit(n_classes: int) -> int:
@@ -44,7 +50,7 @@ def unlabelled_share(state: FitState) -> float:
 
 def fit_agreement(state: FitState) -> FitState:
     """The density of the model's log temperature from unlabelled items; None where it is held, or nobody answered."""
-    if state.calibrator.log_temperature_prior()[1] <= HELD_SD:
+    if not state.schema.has_model or state.calibrator.log_temperature_prior()[1] <= HELD_SD:
         return state
     block = state.items.answered_unlabelled()
     if block is None:
@@ -58,9 +64,10 @@ def hold_temperature(state: FitState) -> FitState:
     """Estimate the temperature without labels, and fix the calibrator there for EM."""
     assert state.dependence is not None
     dependence = copy(state.dependence).start(
-        log_temperature_prior=state.calibrator.log_temperature_prior(),
+        log_temperature_prior=_temperature_prior(state),
         n_classes=state.schema.n_classes,
         agreement=state.agreement,
+        answers_per_item=_answers_per_item(state),
     )
     calibrator = copy(state.calibrator).hold(dependence.mean_log_temperature())
     return replace(state, dependence=dependence, calibrator=calibrator)
@@ -69,8 +76,10 @@ def hold_temperature(state: FitState) -> FitState:
 def dependence_from_prior(state: FitState) -> FitState:
     """Set the dependence to its prior, at the temperature that EM has found."""
     assert state.dependence is not None
-    prior = state.calibrator.log_temperature_after_em(), HELD_SD
-    dependence = copy(state.dependence).start(log_temperature_prior=prior, n_classes=state.schema.n_classes)
+    prior = (state.calibrator.log_temperature_after_em(), HELD_SD) if state.schema.has_model else NO_TEMPERATURE
+    dependence = copy(state.dependence).start(
+        log_temperature_prior=prior, n_classes=state.schema.n_classes, answers_per_item=_answers_per_item(state)
+    )
     return replace(state, dependence=dependence)
 
 
@@ -81,25 +90,27 @@ def fit_dependence(state: FitState) -> FitState:
 
 def fit_dependence_after_em(state: FitState) -> FitState:
     """The same with a temperature near the one that EM has found, the nearer the more items had no truth."""
+    if not state.schema.has_model:
+        return _fit(state)
     share = unlabelled_share(state)
     mean, sd = state.calibrator.log_temperature_prior()
     found = state.calibrator.log_temperature_after_em()
     return _fit(state, (mean + share * (found - mean), sd + share * (AFTER_EM_SD - sd)))
 
 
+def _temperature_prior(state: FitState) -> tuple[float, float]:
+    """The calibrator's prior of the temperature; 1 without a model, for class shares are not a model's rows."""
+    return state.calibrator.log_temperature_prior() if state.schema.has_model else NO_TEMPERATURE
+
+
 def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = None) -> FitState:
     assert state.dependence is not None
     assert state.labelled is not None
-    fold_counts = _fold_counts(state)
-    prior = log_temperature_prior or state.calibrator.log_temperature_prior()
+    prior = log_temperature_prior or _temperature_prior(state)
     labelled, n_classes, rule = state.labelled, state.schema.n_classes, state.rule
-    is_large, weight = len(labelled) > MODE_LABELS, labelled.mean_weight()
-    blocks, few, whole = state.labelled_blocks, state.labelled_blocks, None
-    out_of_fold = out_of_fold_likelihood(
-        state.confusion, state.response, blocks, weight=weight, fold_counts=fold_counts
-    )
-    if is_large:
-        few = labelled.subsample(sample_limit(n_classes), min_items=MIN_ITEMS)
+    blocks, few, whole = state.labelled_blocks, few_labelled(state), None
+    out_of_fold = _out_of_fold(state)
+    if len(labelled) > MODE_LABELS:
         blocks = blocks if blocks[0].n_items >= MIN_ITEMS else labelled.blocks(min_items=MIN_ITEMS)
         whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
     with_model, without_model = state.statistics.answered
@@ -110,10 +121,57 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         log_temperature_prior=prior,
         n_classes=n_classes,
         agreement=state.agreement,
+        unlabelled=_unlabelled_evidence(state),
+        has_model=rule.has_model,
+        answers_per_item=_answers_per_item(state),
     )
-    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), state.statistics.n_labelled)
-    rivals = RivalList(state.schema.annotators, state.schema.models if state.schema.has_model else ())
-    return replace(state, dependence=dependence, holdout=holdout_counts(few, predictions, rivals))
+    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
+    n_labels = float(state.statistics.labels_per_class.sum())
+    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), n_labels)
+    holdout = holdout_counts(few, predictions, state.rivals)
+    return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
+
+
+def few_labelled(state: FitState) -> Sequence[Block]:
+    """The labelled items' blocks; of a large table, those of a subsample."""
+    assert state.labelled is not None
+    if len(state.labelled) <= MODE_LABELS:
+        return state.labelled_blocks
+    return state.labelled.subsample(sample_limit(state.schema.n_classes), min_items=MIN_ITEMS)
+
+
+def held_out_predictions(state: FitState) -> CrossFittedPredictions:
+    """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
+    assert state.dependence is not None
+    assert state.out_of_fold is not None
+    rule, n_labels = replace(state.rule, preference=None), float(state.statistics.labels_per_class.sum())
+    return partial(_predictions, rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels)
+
+
+def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
+    assert state.labelled is not None
+    return out_of_fold_likelihood(
+        state.confusion,
+        state.response,
+        state.labelled_blocks,
+        weight=state.labelled.mean_weight(),
+        fold_counts=_fold_counts(state),
+    )
+
+
+def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
+    """The preference in close calls, which is part of the combination that the record judges."""
+    counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
+    human_only, model_only, n = map(float, counts)
+    return fit_preference(human_only, model_only, n)
+
+
+def _answers_per_item(state: FitState) -> float:
+    """Mean number of answers on an answered item; 1 where there is no model to share errors with."""
+    statistics = state.statistics
+    if not (state.schema.has_model and statistics.answered_items > 0):
+        return 1.0
+    return max(1.0, float(statistics.annotation_counts[0].sum()) / statistics.answered_items)
 
 
 def _fold_counts(state: FitState) -> Floats | None:
@@ -122,6 +180,26 @@ def _fold_counts(state: FitState) -> Floats | None:
         return None
     n_classes, correlation = state.schema.n_classes, state.correlation
     return crowd_counts_by_fold(state.labelled_blocks, n_classes=n_classes, correlation=correlation)
+
+
+def _unlabelled_evidence(state: FitState) -> Evidence | None:
+    """Some unlabelled items with answer and model row, each with the weight of those it represents."""
+    total = unlabelled_weight(state)
+    block = state.items.answered_unlabelled(strength_items(state.schema.n_classes)) if total > 0 else None
+    if block is None:
+        return None
+    weight = np.full(block.n_items, total / block.n_items)
+    if block.no_model is not None:
+        weight[block.no_model] = 0.0
+    truth = np.full(block.n_items, MISSING)
+    log_proba, likelihood = state.rule.model_log_proba(block), state.rule.answer_log_likelihood(block)
+    return Evidence(log_proba, likelihood, truth, weight, more_answers(block))
+
+
+def unlabelled_weight(state: FitState) -> float:
+    """The total weight of the unlabelled items with an answer, as the team weighs them."""
+    statistics = state.statistics
+    return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
 def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, block: Block) -> Evidence:
@@ -155,6 +233,7 @@ def _predictions(
     numbers = len(dependence.weight_) * combined.size
     if n_labels <= MOST_LABELS and numbers <= NUMBERS:
         _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
+    combined = rule.preferred(block, combined, likelihood, dependence)
     return combined, product, rule.human_label(block, likelihood)
 
 

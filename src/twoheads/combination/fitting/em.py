@@ -55,6 +55,7 @@ class EMSettings:
     correlation        of answers on one item, for the design effect; 0 is Dawid and Skene's EM
     hold_calibrator    whether the calibrator stays as it is
     learn_class_prior  whether the class prior is estimated too
+    response_weight    factor on the counts of ways of answering
     """
 
     n_annotators: int
@@ -64,6 +65,7 @@ class EMSettings:
     correlation: float = 0.0
     hold_calibrator: bool = False
     learn_class_prior: bool = False
+    response_weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def m_step(
     return Parameters(
         copy(parameters.confusion).fit_counts(counts.annotators, overlap, crowd_counts=counts.crowd),
         parameters.calibrator if settings.hold_calibrator else _new_calibrator(expectation, parameters.calibrator),
-        None if response is None else copy(response).fit_counts(counts.response),
+        None if response is None else copy(response).fit_counts(settings.response_weight * counts.response),
         log_class_prior,
     )
 

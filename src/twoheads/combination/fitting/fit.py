@@ -11,7 +11,7 @@ import numpy as np
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
-from twoheads.combination.fitting import dependence_stage
+from twoheads.combination.fitting import dependence_stage, panel_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.fitting.plan import Stage, plan_fit
@@ -23,13 +23,14 @@ from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import model_labels
-from twoheads.combination.rule import CombinationRule
+from twoheads.combination.rule import CombinationRule, crowd_shares
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.priors import EM_CORRELATION, POOL_SD
+from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ def fit_team(
         has_dependence=state.dependence is not None,
         mean_overlap=state.mean_overlap,
         has_model=state.schema.has_model,
+        has_panel=len(panel_stage.panel_members(state.statistics)) > 0,
     )
     for stage in stages:
         state = _STAGES[stage](state)
@@ -171,7 +173,7 @@ def _pooled(pool: ModelPool, block: Block) -> Block:
 def _fit_counts(state: FitState) -> FitState:
     """Fit the parts to the labelled items' statistics, or to the items where these are not sufficient."""
     statistics, n_classes = state.statistics, state.schema.n_classes
-    overlap = statistics.overlap if state.confusion.uses_overlap else None
+    overlap = _overlap(state) if state.confusion.uses_overlap else None
     crowd_counts = None if state.single else statistics.crowd_counts
     confusion = copy(state.confusion).fit_counts(statistics.counts, overlap, crowd_counts=crowd_counts)
     response = state.response
@@ -184,6 +186,16 @@ def _fit_counts(state: FitState) -> FitState:
         calibrator.fit_blocks(state.labelled_blocks, n_classes)
     fitted = replace(state, confusion=confusion, response=response, calibrator=calibrator)
     return fitted if state.dependence is not None else fitted.without_blocks()
+
+
+def _overlap(state: FitState) -> Floats:
+    """Which classes the model confuses: on labelled items, and on the others where EM will not use them anyway."""
+    overlap = state.statistics.overlap
+    weight = 0.0 if state.dependence is None else dependence_stage.unlabelled_weight(state)
+    block = state.items.answered_unlabelled() if weight > 0 else None
+    if block is None:
+        return overlap
+    return overlap + model_overlap(block.log_proba, np.full(block.n_items, weight / block.n_items))
 
 
 def _start(state: FitState) -> FitState:
@@ -205,10 +217,14 @@ def _start_from_votes(state: FitState) -> FitState:
     return replace(state, confusion=confusion, calibrator=calibrator, prevalence=prevalence, em_blocks=blocks)
 
 
-def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
-    """Fit the parts by EM, from where they are."""
+def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:
+    """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
     schema, parts = state.schema, state.parts
     confusion = state.confusion
+    # The weight is that of agreement as evidence about accuracy; ways of answering are seen on every item.
+    response_weight = 1.0 if unlabelled_weight is None else 1.0 / unlabelled_weight
+    if unlabelled_weight is None:
+        unlabelled_weight = parts.unlabelled_weight if state.statistics.n_labelled else 1.0
     if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
     correlation = 0.0 if state.dependence is None else EM_CORRELATION
@@ -216,12 +232,13 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
         correlation = state.correlation + dependence_stage.unlabelled_share(state) * (correlation - state.correlation)
     settings = EMSettings(
         schema.n_annotators,
-        unlabelled_weight=parts.unlabelled_weight if state.statistics.n_labelled else 1.0,
+        unlabelled_weight=unlabelled_weight,
         max_iter=parts.max_iter,
         tol=parts.tol,
         correlation=correlation,
         hold_calibrator=hold_calibrator,
-        learn_class_prior=isinstance(parts.class_prior, str) and parts.class_prior == "learn",
+        learn_class_prior=_learns_class_prior(state),
+        response_weight=response_weight,
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
     result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)
@@ -237,8 +254,21 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False) -> FitState:
     )
 
 
+def _learns_class_prior(state: FitState) -> bool:
+    """Whether EM estimates the class prior; a team without a model holds it, see `crowd_shares`."""
+    class_prior = state.parts.class_prior
+    held = crowd_shares(state.statistics, state.parts.dependence) is not None
+    return isinstance(class_prior, str) and class_prior == "learn" and not held
+
+
 def _run_em_of_matrices(state: FitState) -> FitState:
-    return _run_em(state, hold_calibrator=True)
+    """EM with the calibrator held, and all items together with the weight of a few labels.
+
+    One answer per item and the model's row do not show who is right where they differ: EM would take their agreement
+    for as many labels as there are items.
+    """
+    weight = min(1.0, AGREEMENT_LABELS / max(state.statistics.answered_items, 1e-300))
+    return _run_em(state, hold_calibrator=True, unlabelled_weight=weight)
 
 
 def _em_blocks(state: FitState) -> Sequence[Block]:
@@ -258,4 +288,5 @@ _STAGES: dict[Stage, Callable[[FitState], FitState]] = {
     Stage.DEPENDENCE: dependence_stage.fit_dependence,
     Stage.DEPENDENCE_AFTER_EM: dependence_stage.fit_dependence_after_em,
     Stage.DEPENDENCE_FROM_PRIOR: dependence_stage.dependence_from_prior,
+    Stage.PANEL: panel_stage.fit_panel,
 }

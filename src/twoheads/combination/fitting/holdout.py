@@ -14,7 +14,7 @@ from twoheads.combination.rivals import N_SUMS, Labels, RivalList, Rivals, model
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.guard import Guard, fit_guard
+from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.storage.artifact import register
 
 #: The strength of the prior that neither of two is better: how much of it there is, and how soon it fades.
@@ -68,9 +68,12 @@ class HoldoutRecord(BaseEstimator):
         prior = 1.0 + PRIOR_ITEMS / (self.n + PRIOR_FADES)
         return min((_chance_better(*counts, prior) for counts, weight in members if weight), default=0.5)
 
-    def guard(self) -> Guard:
-        """The guard fitted to these counts."""
-        return fit_guard(self.human_only, self.model_only, self.n)
+    def preference(self) -> Preference:
+        """Whom of the two partners the team prefers, and how far."""
+        if not (self.answered and self.modelled):
+            return fit_preference(0.0, 0.0, self.n)
+        chances = _chance_better(*self.over_human, 1.0), _chance_better(*self.over_model, 1.0)
+        return fit_preference(self.human_only, self.model_only, self.n, chances)
 
 
 def _chance_better(wins: float, losses: float, prior: float) -> float:
@@ -133,6 +136,15 @@ def _rival_sums(rivals: RivalList, block: Block, combined: Floats, human: Codes)
     assert block.true_label is not None
     labels = Labels(block.answers, len(combined), model_labels(block), human)
     return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
+
+
+def only_one_right(block: Block, human: Codes) -> tuple[float, float, float]:
+    """Weight of a labelled block's items that only the annotators got right, that only the model did, and of all."""
+    both = human != MISSING if block.no_model is None else (human != MISSING) & ~block.no_model
+    human_right, model_right = human == block.true_label, block.log_proba.argmax(axis=0) == block.true_label
+    parts = both & human_right & ~model_right, both & model_right & ~human_right, np.ones(block.n_items)
+    human_only, model_only, n = (block.weighted_sum(part.astype(np.float64)) for part in parts)
+    return human_only, model_only, n
 
 
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:

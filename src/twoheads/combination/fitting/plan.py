@@ -9,6 +9,7 @@
 | some | yes | no | counts, agreement if there are unlabelled items, dependence |
 | some | yes | yes | counts, dependence; with unlabelled items EM between them, and its temperature |
 
+After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
 A fit starts from votes where mean overlap is at least 2 and there is no model. Unlabelled items of weight 0 are ignored
 where there are labels.
 """
@@ -31,10 +32,17 @@ class Stage(Enum):
     DEPENDENCE = "fit the dependence, with the calibrator's prior of the temperature"
     DEPENDENCE_AFTER_EM = "fit the dependence, with a temperature near EM's"
     DEPENDENCE_FROM_PRIOR = "set the dependence to its prior, at EM's temperature"
+    PANEL = "fit weights of related members to the labelled items"
 
 
 def plan_fit(
-    *, has_labels: bool, has_unlabelled: bool, has_dependence: bool, mean_overlap: bool, has_model: bool
+    *,
+    has_labels: bool,
+    has_unlabelled: bool,
+    has_dependence: bool,
+    mean_overlap: bool,
+    has_model: bool,
+    has_panel: bool = False,
 ) -> tuple[Stage, ...]:
     """The stages of a fit, in order.
 
@@ -50,9 +58,12 @@ def plan_fit(
         Whether answered items have two answers or more on average.
     has_model : bool
         Whether there is a model.
+    has_panel : bool
+        Whether there are members and labels enough to give members weights of their own.
     """
     if has_labels:
-        return (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap))
+        panel = (Stage.PANEL,) if has_panel and has_dependence else ()
+        return (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap), *panel)
     start = Stage.VOTES if mean_overlap and not has_model else Stage.START
     return (start, *_without_labels(has_dependence, mean_overlap))
 

@@ -10,13 +10,16 @@ import numpy as np
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.items.protocol import Items, Schema
+from twoheads.combination.panel import Panel
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.rule import CombinationRule, prior_terms
+from twoheads.combination.rivals import RivalList
+from twoheads.combination.rule import CombinationRule, crowd_shares, prior_terms
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
+from twoheads.dependence.evidence import OutOfFoldLikelihood
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import Agreement
@@ -34,6 +37,7 @@ class FitState:
     mean_overlap  whether answered items have two answers or more on average
     correlation   of answers on one item, that was used in the crowd's counts
     agreement     density of the model's log temperature from unlabelled items
+    out_of_fold   likelihood of labelled answers, from matrices fitted without their items, once it is needed
     """
 
     parts: Parts
@@ -54,13 +58,16 @@ class FitState:
     em_blocks: Sequence[Block] = ()
     correlation: float = 0.0
     agreement: Agreement | None = None
+    out_of_fold: OutOfFoldLikelihood | None = None
+    panel: Panel | None = None
     holdout: HoldoutRecord | None = None
     objective: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def rule(self) -> CombinationRule:
         """The combination rule with the parts as they are now."""
-        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence)
+        shares = crowd_shares(self.statistics, self.parts.dependence)
+        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence, shares)
         return CombinationRule(
             self.confusion,
             self.calibrator,
@@ -69,8 +76,15 @@ class FitState:
             self.pool,
             log_class_prior,
             log_prior_shift,
-            has_model=self.schema.has_model,
+            None if self.holdout is None else self.holdout.preference(),
+            self.schema.has_model,
+            self.panel,
         )
+
+    @property
+    def rivals(self) -> RivalList:
+        """The members that the team is compared with."""
+        return RivalList(self.schema.annotators, self.schema.models if self.schema.has_model else ())
 
     def without_blocks(self) -> FitState:
         """The same without the blocks, whose memory is then free."""

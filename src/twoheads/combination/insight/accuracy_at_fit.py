@@ -15,13 +15,9 @@ from twoheads.combination.insight.people_accuracy import (
     measured_accuracy,
 )
 from twoheads.combination.items.protocol import Schema
-from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.observations import Observations
-
-#: A sample of which fewer keys differ is not a random one: items of one key are in it or not together.
-DISTINCT_KEYS = 0.95
 
 
 def accuracy_at_fit(team: Learner, result: FitResult) -> PeopleAccuracy:
@@ -58,7 +54,7 @@ def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
         return answer_rows(observations, nothing, block.weight, team.predict_proba(observations))
     if labelled is None or not np.isinf(labelled.threshold):
         return None
-    whole = joined([labelled.block()] + ([rest.block()] if rest is not None and _is_random(rest) else []))
+    whole = joined([labelled.block()] + ([rest.block()] if rest is not None else []))
     assert whole.true_label is not None
     observations = sampled_observations(whole, result.schema)
     order = np.arange(labelled.n_items)  # by key, which is random
@@ -90,11 +86,6 @@ def sampled_observations(block: Block, schema: Schema) -> Observations:
 def _right_and_count(counts: Floats) -> tuple[Floats, Floats]:
     """Right answers, and all; counts (n_people, n_classes, n_classes)."""
     return np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
-
-
-def _is_random(sample: ItemSample) -> bool:
-    """Whether a sample can represent the items it comes from."""
-    return bool(np.isinf(sample.threshold) or len(np.unique(sample.key)) >= DISTINCT_KEYS * len(sample.key))
 
 
 def _design_effects(result: FitResult, share: Floats) -> tuple[float, float]:

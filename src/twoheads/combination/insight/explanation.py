@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,13 +71,26 @@ def explain(
         own = _answers_of(observations.answers, annotator, annotator_index[name], observations.n_classes)
         parts[name] = log_odds_of(label, answer_log_likelihood(own, rule.log_table))
         parts[name][impossible] = 0.0
+        parts[name] += _own_weight(rule, block, annotator_index[name], label)
     response = rule.response_log_likelihood(block)
     if response is not None:
         parts["confidence"] = log_odds_of(label, response)
         parts["confidence"][impossible] = 0.0
     if rule.dependence is not None:
-        parts["dependence"] = log_odds_of(label, log_joint) - np.sum(list(parts.values()), axis=0)
+        combined = log_odds_of(label, replace(rule, preference=None).log_joint(block))
+        parts["dependence"] = combined - np.sum(list(parts.values()), axis=0)
+        preference = log_odds_of(label, log_joint) - combined
+        if preference.any():
+            parts["preference"] = preference
     return Explanation(observations.classes[label], observations.classes, parts)
+
+
+def _own_weight(rule: CombinationRule, block: Block, place: int, label: Codes) -> Floats | float:
+    """What a panel's own weight of annotator ``place`` adds, (n_items, n_classes); 0 where there is none."""
+    if rule.panel is None or place not in rule.panel.members_:
+        return 0.0
+    assert block.answers is not None
+    return log_odds_of(label, rule.panel.contribution(block.answers, place, len(block.log_proba)))
 
 
 def _models(

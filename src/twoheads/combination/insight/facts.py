@@ -12,18 +12,19 @@ from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.panel import LEVEL as PANEL_LEVEL
+from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
 
 
-def team_facts(
-    result: FitResult, accuracy: PeopleAccuracy, *, guarded: bool, level: float = SHOWN_LEVEL
-) -> dict[str, Any]:
+def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SHOWN_LEVEL) -> dict[str, Any]:
     """The fitted quantities of a team, as numbers that JSON can hold.
 
     ``[estimate, low, high]`` are intervals of one ``level``. Those of people are of a ``kind``: "measured" rests on
@@ -38,6 +39,7 @@ def team_facts(
         "annotators": list(schema.annotators),
         "labelled": statistics.n_labelled,
         "unlabelled": statistics.n_unlabelled,
+        "members_per_item": _members_per_item(result),
         "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
         "level": level,
         "human": _human(result, accuracy, names, level),
@@ -53,14 +55,21 @@ def team_facts(
         found["dependence"] = _dependence(rule.dependence)
     if result.holdout is not None:
         found["record"] = _record(result.holdout)
-    if guarded:
-        found["guard"] = _guard(result.holdout)
+    if rule.preference is not None and rule.panel is None:
+        found["preference"] = _preference(rule.preference)
     return found | crowd_facts(result, accuracy, level)
 
 
 def _record(holdout: HoldoutRecord) -> dict[str, Any]:
     rivals = None if holdout.rivals is None else holdout.rivals.as_dict()
     return {**holdout.get_params(deep=False), "chance_best": holdout.chance_best, "rivals": rivals}
+
+
+def _members_per_item(result: FitResult) -> float:
+    """Mean number of answers on an answered item, and the models beside them."""
+    statistics = result.statistics
+    answers = float(statistics.annotation_counts[0].sum()) / max(statistics.answered_items, 1.0)
+    return answers + (max(1, len(result.schema.models)) if result.schema.has_model else 0)
 
 
 def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:
@@ -107,17 +116,22 @@ def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
 def _dependence(dependence: Dependence) -> dict[str, float]:
     model, human = dependence.weights()
     return {
-        "log_dependence": float(dependence.weight_ @ dependence.log_dependence_),
+        "partner_correlation": float(dependence.weight_ @ dependence.partner_correlation_),
+        "strength_ratio": dependence.strength_ratio_,
         "weight_of_model": model,
         "weight_of_human": human,
     }
 
 
-def _guard(holdout: HoldoutRecord | None) -> dict[str, Any]:
-    guard = None if holdout is None else holdout.guard()
+def _preference(preference: Preference) -> dict[str, Any]:
+    """Who is preferred in close calls and how much more probable another class must be; who answers alone."""
+    share = preference.share_alone
     return {
-        "partner": None if guard is None else "human" if guard.human_leads else "model",
-        "times_as_sure": 1.0 if guard is None else float(np.exp(guard.log_threshold)),
+        "partner": "human" if preference.lead > 0 else "model" if preference.lead < 0 else None,
+        "times_as_probable": float(np.exp(preference.log_threshold)),
+        "alone": None if not share else "human" if preference.human_alone else "model",
+        "share_alone": share,
+        "chance_better_alone": 1.0 - min(preference.chances),
     }
 
 
@@ -131,11 +145,28 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         found["people"] = people_facts(stats, accuracy, level)
     if rule.dependence is not None and statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
+    if rule.panel is not None:
+        found["panel"] = _panel(rule.panel)
     if rule.response is not None:
         found |= _response(rule.response, schema.classes)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
     return found
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    """``[estimate, low, high]`` of the members' error correlation and of their effective number, None if unknown."""
+
+    def numbers(values: Floats) -> list[float | None]:
+        return [None if np.isnan(value) else float(value) for value in values]
+
+    return {
+        "members": len(panel.members_),
+        "level": PANEL_LEVEL,
+        "error_correlation": numbers(panel.error_correlation_),
+        "effective_members": numbers(panel.effective_members_),
+        "own_weights": panel.share,
+    }
 
 
 def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:

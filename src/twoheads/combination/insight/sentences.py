@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from twoheads.combination.better_half import against, decimals
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
@@ -14,8 +12,20 @@ from twoheads.text import count, interval, percent
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
 
+#: Without truth, fewer members than this on an item cannot be told apart by their agreement.
+ENOUGH_MEMBERS = 3
+
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
+
+#: A preference is reported if another class must be so many times as probable.
+NOTICEABLE = 1.05
+
+#: Below this correlation members are said to err on the same items no more often than by chance.
+LITTLE_CORRELATION = 0.1
+
+#: One member is called the stronger if its evidence is so many times as strong.
+STRONGER = 1.25
 
 #: The effect of the correction for dependence on the log loss, by `_effect`.
 _EFFECTS = {
@@ -27,15 +37,15 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), _people(found), *crowd_sentences(found)]
+    sentences = [_labels(found), *_agreement(found), _people(found), *crowd_sentences(found)]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
         sentences.append(_dependence(found))
     if "record" in found:
         sentences += _holdout(found["record"], found["labelled"])
-    if "guard" in found:
-        sentences.append(_guard(found["guard"]))
+    if "preference" in found:
+        sentences += preference_sentences(found["preference"])
     return sentences
 
 
@@ -54,6 +64,16 @@ def _labels(found: dict[str, Any]) -> str:
         note = f"the rarest class is {fewest!r} (n = {per_class[fewest]:g})"
     rest = f" and {unlabelled:,} without" if unlabelled else ""
     return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
+
+
+def _agreement(found: dict[str, Any]) -> list[str]:
+    """What agreement cannot show, without truth and with fewer members on an item than `ENOUGH_MEMBERS`."""
+    if found["labelled"] or found["members_per_item"] >= ENOUGH_MEMBERS:
+        return []
+    return [
+        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
+        "disagree, the prior decides. Labels would settle it."
+    ]
 
 
 def _people(found: dict[str, Any]) -> str:
@@ -92,30 +112,52 @@ def _dependence(found: dict[str, Any]) -> str:
     answer = f"person's answer has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
-    effect = _effect(found["record"]) if "record" in found else None
+    weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
-        why = "these are close to the prior: dependence cannot be estimated without truth"
-    elif human >= 0.95 and effect == "lower":
-        why = "answers keep their weight, and the model's contribution is corrected"
-    elif human >= 0.95:
-        why = "there is little evidence that the two err on the same items"
-    elif effect == "lower":
-        why = "the two err on the same items, so their agreement is weaker evidence than if they were independent"
-    elif effect == "higher":
-        why = "these are close to the prior, which the labels contradict"
-    else:
-        why = "these are close to the prior: there are too few labels to say more"
-    return f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}; {why}."
+        return (
+            f"{weights}; these are close to the prior: without truth it cannot be known how far the two share errors, "
+            "nor which is right where they differ."
+        )
+    return f"{weights}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
 
 
-def _guard(guard: dict[str, Any]) -> str:
-    if guard["partner"] is None or guard["times_as_sure"] < 1.005:
-        return "The guard has no effect: the labels do not show which of the two is better."
-    who = "people's answer" if guard["partner"] == "human" else "the model's class"
-    return (
-        f"The guard favours {who}, the better of the two on these items: another class must be "
-        f"{guard['times_as_sure']:.2f} times as probable to overrule it."
-    )
+def _shared_errors(found: dict[str, Any]) -> str:
+    """Why the weights are what they are, as far as the labels show it."""
+    effect = _effect(found["record"]) if "record" in found else None
+    if effect == "lower" and found["dependence"]["partner_correlation"] < LITTLE_CORRELATION:
+        return "there is little evidence that the two err on the same items"
+    if effect == "lower":
+        return "the two err on the same items, so their agreement is weaker evidence than if they were independent"
+    if effect == "higher":
+        return "these are close to the prior, which the labels contradict"
+    return "these are close to the prior: there are too few labels to say more"
+
+
+def _stronger(ratio: float) -> str:
+    """Who is discounted less, and why; nothing where the two are about equally strong."""
+    if max(ratio, 1 / ratio) < STRONGER:
+        return ""
+    who, whom = ("the model's", "people's") if ratio > 1 else ("people's", "the model's")
+    return f"; {who} evidence is {max(ratio, 1 / ratio):.1f} times as strong, so {whom} is discounted more"
+
+
+def preference_sentences(preference: dict[str, Any]) -> list[str]:
+    """When and why the team prefers one of its partners; nothing where it does not."""
+    sentences = []
+    if preference["times_as_probable"] >= NOTICEABLE:
+        who = "people's answer" if preference["partner"] == "human" else "the model's class"
+        sentences.append(
+            f"Where people and model differ, {who} is preferred, since it was right more often on these items: another "
+            f"class must be {preference['times_as_probable']:.2f} times as probable to overrule it."
+        )
+    if preference["alone"] is not None:
+        who, verb = ("people", "err") if preference["alone"] == "human" else ("the model", "errs")
+        share, chance = preference["share_alone"], _probability(preference["chance_better_alone"])
+        how = "so the team answers as" if share == 1 else f"so the team's probabilities are {percent(share)} those of"
+        sentences.append(
+            f"The probability that {who} alone {verb} less than the combination is {chance}, {how} {who} alone."
+        )
+    return sentences
 
 
 def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
@@ -171,6 +213,8 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
         sentences += people_sentences(found["people"])
     if "several_answers" in found:
         sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
+    if "panel" in found:
+        sentences += _panel(found["panel"])
     if "confidence" in found:
         sentences += _confidence(found["confidence"])
     if "unsure" in found:
@@ -214,6 +258,19 @@ def _several(correlation: float, labelled: int) -> str:
     return f"{correlated}: five count as {effective:.1f} independent ones."
 
 
+def _panel(panel: dict[str, Any]) -> list[str]:
+    chance = _probability(panel["own_weights"])
+    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
+    (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
+    if effective is None or low is None or high is None:
+        return [weights]
+    return [
+        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
+        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        weights,
+    ]
+
+
 def _confidence(confidence: dict[str, Any]) -> list[str]:
     shares = [share for share in confidence["right"] if share is not None]
     if len(shares) < 2:
@@ -230,44 +287,6 @@ def _unsure(unsure: dict[str, Any]) -> str:
     if ratio < INFORMATIVE:
         return f"{answered}, about equally often for all true classes: it carries little information."
     return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."
-
-
-def label_label_sentences(found: dict[str, Any]) -> list[str]:
-    """Sentences about L+L, from `label_label_facts`."""
-    sentences = [
-        "L+L: people's labels and the model's label, weighted by how often each is correct; confidence is not used."
-    ]
-    for name, subject, verb in (("human", "People", "are"), ("model", "The model", "is")):
-        n, (accuracy, low, high) = found[name]["answers"], found[name]["accuracy"]
-        if n:
-            sentences.append(
-                f"{subject} {verb} correct on {percent(accuracy)} of {count(n, 'label')} with truth "
-                f"({_credible(found['level'], low, high)})."
-            )
-        else:
-            sentences.append(f"{subject} {verb} not evaluated: there is no label with truth.")
-    return sentences
-
-
-def logistic_sentences(found: dict[str, Any]) -> list[str]:
-    """Sentences about LR, from `logistic_facts`."""
-    answer = np.mean(list(found["weight_of_answer"].values()))
-    if found["features"] == "log":
-        features = "log-odds"
-        effects = f"the model's log-odds have weight {found['weight_of_model']:.2f}, and an answer adds {answer:.2f}"
-    else:
-        features = "probabilities"
-        effects = f"a model's probability of 1 adds {found['weight_of_model']:.2f}, and an answer {answer:.2f},"
-    sentences = [
-        f"LR: a logistic regression of the truth on the model's {features} and people's answers, with "
-        f"{found['weights']:,} weights for {len(found['classes']):,} classes.",
-        f"On average {effects} to the log-odds of its class.",
-    ]
-    if found["without_label"]:
-        names = ", ".join(map(repr, found["without_label"][:3]))
-        more = f" and {len(found['without_label']) - 3:,} more" if len(found["without_label"]) > 3 else ""
-        sentences.append(f"Never predicted, because there are no labels: {names}{more}.")
-    return sentences
 
 
 def _probability(value: float) -> str:

@@ -19,6 +19,7 @@ from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
+from twoheads.kernels.class_shares import majority_counts
 from twoheads.kernels.confusion.annotators import annotation_counts
 from twoheads.kernels.confusion.hierarchical import model_overlap
 
@@ -51,7 +52,7 @@ def collect_statistics(
     (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
     bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
-    sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit)
+    sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit, schema.has_model)
     counts, labelled, unlabelled = sums.total(blocks, bounds)
     if _is_short(labelled, n_labelled, limit) or _is_short(unlabelled, n_unlabelled, limit):
         counts, labelled, unlabelled = sums.total(blocks, (np.inf, np.inf))
@@ -80,13 +81,15 @@ def _is_short(sample: ItemSample | None, n_items: int, limit: int) -> bool:
 class _BlockSums:
     """Sums over blocks: counts of the labelled items, and samples.
 
-    limit  most items of a sample
+    limit      most items of a sample
+    has_model  whether there is a model
     """
 
     settings: StatisticsSettings
     n_annotators: int
     n_classes: int
     limit: int
+    has_model: bool
 
     def total(
         self, blocks: Sequence[Block], bounds: tuple[float, float]
@@ -101,11 +104,18 @@ class _BlockSums:
             samples = (
                 sample_block(part, self.limit, bound) for part, bound in zip((labelled, rest), bounds, strict=True)
             )
-            return *annotations, *counts, *(SampleSum([sample], self.limit) for sample in samples)
+            return *annotations, self.majority(block), *counts, *(SampleSum([sample], self.limit) for sample in samples)
 
         *sums, labelled, unlabelled = sum_blocks(kernel, blocks)
         samples = labelled.merged(), unlabelled.merged()
         return self._named(*sums), *samples
+
+    def majority(self, block: Block) -> Floats:
+        """Items whose majority is each class; only a team without a model uses it."""
+        assert block.answers is not None
+        if self.has_model:
+            return np.zeros(self.n_classes)
+        return majority_counts(block.answers, self.n_classes, block.weight)
 
     def counts(self, block: Block) -> tuple[Any, ...]:
         """Labels per class, answers, the crowd's, answered items by model row, the model's overlaps, responses."""
@@ -126,7 +136,7 @@ class _BlockSums:
         response: Any = 0.0 if settings.response is None else settings.response.counts(block, weighted_target(block))
         return labels, counts, crowd, answered, overlap, response
 
-    def _named(self, items: float, annotations: Floats, *sums: Any) -> dict[str, Any]:
+    def _named(self, items: float, annotations: Floats, majority: Floats, *sums: Any) -> dict[str, Any]:
         """The sums by their names among the statistics; zeros where there is no labelled item."""
         n_classes, response = self.n_classes, self.settings.response
         shapes: dict[str, tuple[int, ...]] = {
@@ -143,7 +153,7 @@ class _BlockSums:
         }
         if response is None:
             named["response_counts"] = None
-        return {"answered_items": items, "annotation_counts": annotations, **named}
+        return {"answered_items": items, "annotation_counts": annotations, "majority": majority, **named}
 
 
 def _by_truth(block: Block) -> tuple[Block | None, Block | None]:

@@ -47,6 +47,8 @@ class SufficientStatistics(BaseEstimator):
     answered_items, annotation_counts : float, ndarray of shape (3, n_annotators)
         Weight of the items with an answer; and each annotator's number of answers, of those on items that others
         answered too, and how far these agreed.
+    majority : ndarray of shape (n_classes,)
+        Weight of the answered items whose majority is each class, ties split; 0 with a model.
     labelled, unlabelled : ItemSample or None
         A sample of the labelled items, and of the others.
     """
@@ -65,6 +67,7 @@ class SufficientStatistics(BaseEstimator):
     response_counts: Floats | None
     answered_items: float
     annotation_counts: Floats
+    majority: Floats
     labelled: ItemSample | None
     unlabelled: ItemSample | None
 
@@ -146,6 +149,7 @@ _SUMS = (
     "response_counts",
     "answered_items",
     "annotation_counts",
+    "majority",
     "labels_per_class",
 )
 

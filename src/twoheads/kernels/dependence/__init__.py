@@ -1,1 +1,1 @@
-"""Correction for answers that depend on the model: likelihood, mode, posterior; agreement; guard."""
+"""Correction for answers that depend on the model: likelihood, mode, posterior; agreement; preference."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from twoheads.kernels.arrays import Codes, Floats
 
@@ -34,9 +33,20 @@ def left_out_probas(
     returns               (n_classes, n_items) of the combination, and of the plain product
     """
     item = np.arange(len(true_label))
-    combined = logits - logsumexp(logits, axis=1, keepdims=True)
-    alone = model_logits[:, true_label, item] - logsumexp(model_logits, axis=1)
-    log_weight = np.log(weight)[:, None] - combined[:, true_label, item] - alone_weight * alone
-    share = np.exp(log_weight - logsumexp(log_weight, axis=0))
-    plain = np.exp(plain_logits - logsumexp(plain_logits, axis=1, keepdims=True))
-    return np.einsum("gn,gkn->kn", share, np.exp(combined)), np.einsum("gn,gkn->kn", share, plain)
+    combined, total = _softmax(logits)
+    _, alone_total = _softmax(model_logits)
+    log_combined = logits[:, true_label, item] - total
+    log_alone = model_logits[:, true_label, item] - alone_total
+    share = np.log(weight)[:, None] - log_combined - alone_weight * log_alone
+    share = np.exp(share - share.max(axis=0))
+    share /= share.sum(axis=0)
+    plain, _ = _softmax(plain_logits)
+    return np.einsum("gn,gkn->kn", share, combined), np.einsum("gn,gkn->kn", share, plain)
+
+
+def _softmax(logits: Floats) -> tuple[Floats, Floats]:
+    """Probabilities over classes, (n_nodes, n_classes, n_items), and the log of the sums, (n_nodes, n_items)."""
+    top = logits.max(axis=1)
+    proba = np.exp(logits - top[:, None, :])
+    total = proba.sum(axis=1)
+    return proba / total[:, None, :], top + np.log(total)

@@ -1,8 +1,8 @@
-"""Correction for errors of people and model on the same items: the product of their likelihoods, tempered.
+"""Combination of people and model who err on the same items: the sum of their log-likelihoods, each with a factor.
 
-``logits = e^-rho (e^-tau log m + log phi[h, :]) + c``, with tau the model's log temperature, rho the log temperature
-of the whole, which corrects for dependence (``log_dependence``), and c a bias per class. This module has the values of
-the parameters and the prediction; `mode` finds the mode of their posterior, and `posterior` the nodes around it.
+``logits = alpha log m + beta log phi[h, :] + c``, with factors alpha and beta (`witnesses`) that follow from the
+model's log temperature tau and the correlation r of the two, and c a bias per class. This module has the values of the
+parameters and the prediction; `mode` finds the mode of their posterior, and `posterior` the nodes around it.
 
 All arrays over classes and items are class-major. ``log_likelihood`` (n_classes, n_items) is ``log phi[h, :]``; when
 fitting, out-of-fold or leave-one-out: from a matrix fitted without the item.
@@ -16,46 +16,50 @@ import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
 
+#: Logits within this range of each other need no shift before they are exponentiated.
+SAFE_RANGE = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class DependenceNodes:
     """Values of the parameters and their posterior weights; a prediction is the weighted mean over them.
 
-    log_temperature, log_dependence, weight  (n_nodes,)
-    bias                                     (n_biases, n_classes)
-    bias_of                                  (n_nodes,) which of the biases each node has
+    log_temperature, correlation  (n_nodes,) tau and r
+    model_factor, answer_factor   (n_nodes,) alpha and beta
+    weight                        (n_nodes,)
+    bias                          (n_biases, n_classes)
+    bias_of                       (n_nodes,) which of the biases each node has
     """
 
     log_temperature: Floats
-    log_dependence: Floats
+    correlation: Floats
+    model_factor: Floats
+    answer_factor: Floats
     weight: Floats
     bias: Floats
     bias_of: Codes
 
 
 def dependence_proba(log_proba: Floats, log_likelihood: Floats, nodes: DependenceNodes) -> Floats:
-    """Probability of each class: the mean over nodes of ``softmax(e^-rho (e^-tau Z + L) + c)``.
+    """Probability of each class: the mean over nodes of ``softmax(alpha Z + beta L + c)``.
 
     log_proba, log_likelihood  (n_classes, n_items), Z and L
     returns                    (n_classes, n_items)
     """
-    total: Floats | None = None
+    z, given = log_proba - log_proba.max(axis=0), log_likelihood - log_likelihood.max(axis=0)
+    # The class that the model prefers has the logit beta L: exp does not underflow there, except for many answers.
+    is_safe = np.abs(nodes.answer_factor).max() * -given.min(initial=0.0) < SAFE_RANGE
+    total, share, part = np.zeros_like(z), np.empty_like(z), np.empty_like(z)
     for at in np.unique(nodes.bias_of):
-        exp_bias, here = np.exp(nodes.bias[at]), nodes.bias_of == at
-        mean: Floats | None = None
-        for tau in np.unique(nodes.log_temperature[here]):
-            logits = np.exp(-tau) * log_proba
-            logits += log_likelihood
-            logits -= logits.max(axis=0)
-            subset = here & (nodes.log_temperature == tau)
-            for rho, weight in zip(nodes.log_dependence[subset], nodes.weight[subset], strict=True):
-                share = logits * np.exp(-rho)
-                np.exp(share, out=share)
-                share *= weight / (exp_bias @ share)
-                mean = share if mean is None else np.add(mean, share, out=mean)
-        assert mean is not None
-        if nodes.bias[at].any():
-            mean *= exp_bias[:, None]
-        total = mean if total is None else np.add(total, mean, out=total)
-    assert total is not None
-    return total
+        exp_bias, mean, here = np.exp(nodes.bias[at]), np.zeros_like(z), nodes.bias_of == at
+        each = nodes.model_factor[here], nodes.answer_factor[here], nodes.weight[here]
+        for model, answer, weight in zip(*each, strict=True):
+            np.multiply(z, model, out=share)
+            share += np.multiply(given, answer, out=part)
+            if not is_safe:
+                share -= share.max(axis=0)
+            np.exp(share, out=share)
+            share *= weight / (exp_bias @ share)
+            mean += share
+        total += mean * exp_bias[:, None] if nodes.bias[at].any() else mean
+    return np.asarray(total)

@@ -20,8 +20,11 @@ def near_minimum(
     curvature: Callable[[Floats], Floats],
     centre: Floats,
     precision: Floats,
+    *,
+    start: Floats | None = None,
+    tol: float = 1e-12,
 ) -> Floats:
-    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``, starting from the centre.
+    """Find the minimum of ``loss(x) + sum(precision / 2 * (x - centre)^2)``.
 
     Newton's method, with steps halved until the function decreases; L-BFGS if there are too many parameters.
 
@@ -29,6 +32,8 @@ def near_minimum(
     curvature  its Hessian, (x.size, x.size)
     centre     minimum of the penalty
     precision  strength of the penalty, not negative, of the centre's shape
+    start      where Newton's method begins; None for the centre
+    tol        it ends with the step that promises to lower the function by less than this share
     """
 
     def total(x: Floats) -> tuple[float, Floats]:
@@ -38,12 +43,12 @@ def near_minimum(
 
     if centre.size > NEWTON_LIMIT:
         return _quasi_newton(total, centre, np.where(precision > 0.0, precision, 1.0) ** -0.5)
-    x = centre
+    x = centre if start is None else start
     value, gradient = total(x)
     for _ in range(100):
         step = _newton_step(curvature(x) + np.diag(precision.ravel()), gradient.ravel()).reshape(x.shape)
         fall = -float(np.vdot(gradient, step))
-        if fall <= 1e-12 * max(value, 1.0):
+        if fall <= tol * max(value, 1.0):
             return x + step
         size = 1.0
         ahead = total(x + step)

@@ -9,7 +9,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import twoheads
-from twoheads.evaluation.team import CountsLabels, Team, calibrator_of, confusion_of
+from twoheads.combination.insight.sentences import preference_sentences
+from twoheads.evaluation.team import CountsLabels, ProfilesAnnotators, Team, calibrator_of, confusion_of
 from twoheads.report.plain import plain
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
@@ -27,9 +28,16 @@ def method_section(team: Team) -> dict[str, Any]:
             if isinstance(team, CountsLabels)
             else {}
         ),
+        "preference": _preference(team),
         "versions": _versions(),
         "words": "With these settings, versions and seeds the same numbers are reproduced.",
     }
+
+
+def _preference(team: Team) -> str:
+    """When and why the team prefers one of its partners, in words; empty where it does not."""
+    found = team.facts() if isinstance(team, ProfilesAnnotators) else {}
+    return " ".join(preference_sentences(found["preference"])) if "preference" in found else ""
 
 
 def _settings(team: Team) -> dict[str, Any]:

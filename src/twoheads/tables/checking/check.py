@@ -14,10 +14,19 @@ import numpy as np
 from twoheads.errors import InvalidObservations
 from twoheads.tables.checking.cells import number_in, spelling
 from twoheads.tables.checking.cleaning import NOT_A_NUMBER, Cell, Cleaner, Findings
-from twoheads.tables.checking.command import clean_name, fit_options, new_names, positive_option, table_arguments
+from twoheads.tables.checking.command import (
+    clean_name,
+    fit_options,
+    new_names,
+    positive_option,
+    reading_options,
+    table_arguments,
+)
 from twoheads.tables.checking.guess import Guess, guess_roles, in_order
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles, rows_as_text
 from twoheads.tables.duckdb import pa
+from twoheads.tables.export_files import export_at
+from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.writing import write
 from twoheads.text import listed
@@ -38,6 +47,10 @@ class Check:
         The columns by their role.
     findings : Findings
         What a clean copy changes, and what its owner must mend.
+    how : Reading
+        How the file is read.
+    notes : tuple of str
+        What was left out in reading it.
     """
 
     path: str
@@ -47,6 +60,8 @@ class Check:
     roles: Guess
     findings: Findings
     profiles: dict[str, Profile]
+    how: Reading = AS_IT_IS
+    notes: tuple[str, ...] = ()
 
     @property
     def unused(self) -> list[str]:
@@ -103,17 +118,16 @@ class Check:
         if clean is None and not self.needs_copy:
             options = fit_options(self.roles, self.columns)
             assert options is not None
-            return [
-                shlex.join(["twoheads", "fit", *table_arguments(self.roles, self.path), *options, "-o", "team.json"])
-            ]
+            fit = ["twoheads", "fit", *table_arguments(self.roles, self.path), *options, *reading_options(self.how)]
+            return [shlex.join([*fit, "-o", "team.json"])]
         copy = os.fspath(clean) if clean is not None else clean_name(self.path)
         fit = ["twoheads", "fit", *table_arguments(self.roles, copy), *positive_option(self.roles), "-o", "team.json"]
-        first = [] if clean is not None else [shlex.join(["twoheads", "check", self.path, "--fix", copy])]
-        return [*first, shlex.join(fit)]
+        again = ["twoheads", "check", self.path, *reading_options(self.how), "--fix", copy]
+        return [*([] if clean is not None else [shlex.join(again)]), shlex.join(fit)]
 
     def fix(self, output: str | os.PathLike[str]) -> Findings:
         """Write a clean copy, with the columns that twoheads knows; returns every change and what is left to mend."""
-        source = Source.open(self.path, "table")
+        source = Source.open(self.path, "table", self.how)
         cleaner = Cleaner(source.columns, self.roles, self.profiles)
         names = new_names(self.roles, self.columns)
         texts = {column for column, kind in self.findings.problems if kind == NOT_A_NUMBER}
@@ -135,6 +149,7 @@ class Check:
         return {
             "table": self.path,
             "n_rows": self.n_rows,
+            "notes": list(self.notes),
             "item": roles.item,
             "people": roles.people,
             "annotator": roles.annotator,
@@ -153,7 +168,14 @@ class Check:
         }
 
 
-def check(table: str | os.PathLike[str], *, positive: str | None = None) -> Check:
+def check(
+    table: str | os.PathLike[str],
+    *,
+    positive: str | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+) -> Check:
     """Look at a table: what each column holds, what is wrong, and how to go on.
 
     Nothing is changed. Columns are recognised by their names and by their content; a fit never guesses: it takes what
@@ -165,8 +187,12 @@ def check(table: str | os.PathLike[str], *, positive: str | None = None) -> Chec
         A file, a folder or a pattern, as for `scan`.
     positive : str, optional
         The class that high scores mean, where a model gives one score.
+    format, sheet, encoding : str, optional
+        How the file is read, as in `scan`.
     """
-    source = Source.open(table, "table")
+    how = Reading(format, sheet, encoding)
+    _refuse_export(table, how)
+    source = Source.open(table, "table", how)
     content = profiles(source)
     by_name = {each.name: each for each in content}
     roles = guess_roles(content)
@@ -180,8 +206,20 @@ def check(table: str | os.PathLike[str], *, positive: str | None = None) -> Chec
             pass
         if cleaner.findings.n_rows >= MOST_ROWS:
             break
+    findings, notes = cleaner.findings, tuple(source.notes)
     files = tuple(file.path for file in source.files)
-    return Check(os.fspath(table), files, cleaner.findings.n_rows, source.columns, roles, cleaner.findings, by_name)
+    return Check(os.fspath(table), files, findings.n_rows, source.columns, roles, findings, by_name, how, notes)
+
+
+def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
+    """Refuse an export, which has no columns to recognise, with the command that reads it."""
+    known = export_at(table, "table", how)
+    if known is not None:
+        command = shlex.join(["twoheads", "fit", os.fspath(table), "-o", "team.json"])
+        raise InvalidObservations(
+            f"{os.fspath(table)} is an export of {known.title}, whose answers, predictions and truth are read as they "
+            f"are: there are no columns to check. Go on with: {command}"
+        )
 
 
 def _positive_class(source: Source, roles: Guess, given: str | None) -> str | None:

@@ -6,6 +6,7 @@ import os
 
 from twoheads.observations.columns import ANNOTATOR, ANSWER, HUMAN, ITEM, TRUTH, matching
 from twoheads.tables.checking.guess import Guess
+from twoheads.tables.formats.opening import Reading
 
 
 def table_arguments(roles: Guess, path: str) -> list[str]:
@@ -107,3 +108,9 @@ def new_names(roles: Guess, columns: tuple[str, ...]) -> dict[str, str]:
     only = len(roles.people) == 1
     names |= {column: "confidence" if only else f"confidence_{name}" for name, column in roles.confidence.items()}
     return names
+
+
+def reading_options(how: Reading) -> list[str]:
+    """The options that say how a file is read."""
+    given = {"--format": how.format, "--sheet": how.sheet, "--encoding": how.encoding}
+    return [text for option, value in given.items() if value is not None for text in (option, value)]

@@ -110,7 +110,8 @@ def not_utf8(path: Path, row: int, text: bytes) -> InvalidObservations:
     where = f"row {row}" if row else "the line of its column names"
     return InvalidObservations(
         f"{path} must be text in UTF-8; {where} has {byte}, which is not. "
-        "Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or convert it with iconv."
+        "If it was saved on Windows, name its encoding (--encoding cp1252 in Western Europe); "
+        "or save it as UTF-8 (in a spreadsheet: 'CSV UTF-8')."
     )
 
 

@@ -56,6 +56,10 @@ class DataFile(ABC):
 
     #: Whether columns have types; if not, every value is text until it is read as something else.
     typed = True
+    #: What was changed or left out in reading, in sentences.
+    notes: tuple[str, ...] = ()
+    #: Whether a file is a workbook, of which one sheet is read.
+    has_sheets = False
 
     def __init__(self, path: Path) -> None:
         self.path = path

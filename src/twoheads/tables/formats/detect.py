@@ -14,9 +14,12 @@ from typing import Any, BinaryIO, cast
 
 from twoheads.errors import InvalidObservations
 from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.archives import ZIP, workbook_in
+from twoheads.tables.formats.hugging_face import without_descriptions
 from twoheads.tables.formats.registry import (
     FORMATS,
     Format,
+    by_name,
     compression_of,
     is_table_name,
     read_as,
@@ -30,11 +33,8 @@ READABLE = f"{titles()} ({usual_suffixes()})"
 
 _HEAD = 1 << 18
 _FOREIGN = {
-    b"PK\x03\x04": "a workbook or an archive",
-    b"\xd0\xcf\x11\xe0": "a workbook",
     b"SQLite format 3": "a database",
     b"%PDF": "a PDF",
-    b"ARROW1": "an Arrow file",
 }
 
 
@@ -80,7 +80,7 @@ def _tables_in(folder: Path, name: str) -> Iterator[Path]:
     try:
         for place, folders, files in os.walk(folder, onerror=_raise):
             folders[:] = sorted(each for each in folders if not each.startswith((".", "_")))
-            for file in files:
+            for file in without_descriptions(place, files):
                 if not file.startswith((".", "_")) and is_table_name(file):
                     found = True
                     yield Path(place, file)
@@ -159,17 +159,21 @@ def format_of(path: Path) -> Format:
     binary = next((each for each in FORMATS if each.magic and head.startswith(each.magic)), None)
     if binary:
         if suffixes(path.name)[1]:
-            raise InvalidObservations(f"{path} is a {binary.title} file compressed as a whole; unpack it first.")
-        return binary
+            raise InvalidObservations(f"{path} is {_a_file(binary)} compressed as a whole; unpack it first.")
+        return by_name(workbook_in(path) or "") or binary if head.startswith(ZIP) else binary
     by_suffix = read_as(suffixes(path.name)[0])
     if by_suffix and by_suffix.magic:
         what = "it is empty" if not head else "it does not begin like one"
-        raise InvalidObservations(f"{path} is not a {by_suffix.title} file: {what}. Write or copy it again.")
+        raise InvalidObservations(f"{path} is not {_a_file(by_suffix)}: {what}. Write or copy it again.")
     _refuse_other_than_text(path, head)
     if by_suffix:
         return by_suffix
     opening = head.lstrip()
     return next((each for each in FORMATS if each.opening and opening.startswith(each.opening)), FORMATS[0])
+
+
+def _a_file(known: Format) -> str:
+    return f"{'an' if known.title[0] in 'AEO' else 'a'} {known.title} file"
 
 
 def _check_gzip(path: Path) -> None:
@@ -188,10 +192,11 @@ def _refuse_other_than_text(path: Path, head: bytes) -> None:
     for mark, kind in _FOREIGN.items():
         if head.startswith(mark):
             raise InvalidObservations(f"{path} is {kind}, not a table of text. Save it as CSV or Parquet.")
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidObservations(f"{path} is text in UTF-16. Save it as UTF-8.")
     if b"\0" in head:
-        raise InvalidObservations(f"{path} is binary, not a table of text. A table is {READABLE}.")
+        raise InvalidObservations(
+            f"{path} is binary, not a table of text. A table is {READABLE}. "
+            "If it is text in UTF-16 without a byte order mark, name it with encoding (--encoding utf-16-le)."
+        )
 
 
 def unreadable(path: str, error: Exception) -> InvalidObservations:

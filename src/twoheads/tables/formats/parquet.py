@@ -8,9 +8,11 @@ from itertools import accumulate
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.duckdb import lacks_room, pa, pc, pq
-from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted, is_number, not_a_number
+from twoheads.tables.duckdb import lacks_room, pa, pq
+from twoheads.tables.formats.arrow import as_floats
+from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line, unreadable
+from twoheads.tables.formats.hugging_face import class_names, named
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
@@ -26,6 +28,7 @@ class ParquetFile(DataFile):
     def _read_columns(self) -> list[str]:
         with self._open() as file:
             self._schema, self._rows = file.schema_arrow, file.metadata.num_rows
+            self._classes = class_names(self._schema)
             self._groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
         return list(self._schema.names)
 
@@ -33,7 +36,7 @@ class ParquetFile(DataFile):
         """The column's type in the file; for a column of codes with names, the type of the names; text as text."""
         kind = self._schema.field(column).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return pa.string() if str(kind) in _TEXTS else kind
+        return pa.string() if str(kind) in _TEXTS or column in self._classes else kind
 
     def count(self) -> int:
         """The number of rows, from the file's metadata."""
@@ -59,15 +62,19 @@ class ParquetFile(DataFile):
                 for batch in file.iter_batches(rows, row_groups=chosen, columns=names, use_threads=threads):
                     columns = [batch.column(name) for name in names]
                     yield pa.RecordBatch.from_arrays(
-                        [
-                            self._numbers(column, name, row) if name in wanted.numbers else self._names(column, name)
-                            for name, column in zip(names, columns, strict=True)
-                        ],
+                        [self._column(each, name, wanted, row) for name, each in zip(names, columns, strict=True)],
                         names=names,
                     )
                     row += len(batch)
             except (pa.ArrowException, OSError) as error:
                 raise self._damaged(error) from None
+
+    def _column(self, column: Any, name: str, wanted: Wanted, row: int) -> Any:
+        if name in wanted.numbers:
+            return as_floats(column, name, row, self.path)
+        if name in self._classes:
+            return named(column, self._classes[name], name, self.path)
+        return self._names(column, name)
 
     def _refuse_nested(self, names: list[str]) -> None:
         for name in names:
@@ -90,19 +97,6 @@ class ParquetFile(DataFile):
                 f"column {name!r} of {self.path} must hold text in UTF-8; some of it is not. Write it again as UTF-8."
             ) from None
         return column
-
-    def _numbers(self, column: Any, name: str, row: int) -> Any:
-        kind = column.type
-        if kind in (pa.float64(), pa.float32()):
-            return column
-        try:
-            return pc.cast(column, pa.float64(), safe=False)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            values = column.to_pylist()
-        off = [at for at, value in enumerate(values) if value is not None and not is_number(str(value))]
-        if off:
-            raise not_a_number(name, row + off[0] + 1, self.path, values[off[0]], len(off), len(values))
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
     def _open(self, **options: Any) -> Any:
         self._check_identity()

@@ -11,7 +11,8 @@ from typing import Any
 from twoheads.errors import InvalidObservations
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import DataFile, Span, Wanted
-from twoheads.tables.formats.detect import find_files, format_of
+from twoheads.tables.formats.detect import find_files
+from twoheads.tables.formats.opening import AS_IT_IS, Reading, open_file
 
 
 class Source:
@@ -29,9 +30,14 @@ class Source:
         self.name, self.files = name, list(files)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], argument: str) -> Source:
+    def open(cls, path: str | os.PathLike[str], argument: str, how: Reading = AS_IT_IS) -> Source:
         """The files that a path, a folder or a pattern names; ``argument`` is what messages call it."""
-        return cls(os.fspath(path), [format_of(file).open(file) for file in find_files(path, argument)])
+        return cls(os.fspath(path), [open_file(file, how) for file in find_files(path, argument)])
+
+    @property
+    def notes(self) -> list[str]:
+        """What was changed or left out in reading."""
+        return [note for file in self.files for note in file.notes]
 
     @property
     def columns(self) -> tuple[str, ...]:

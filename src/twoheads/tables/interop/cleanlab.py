@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
     Parameters
     ----------
     labels : data frame or array of shape (n_items, n_annotators)
-        Class codes from 0, NaN where an annotator was not asked; a frame's columns name the annotators.
+        Class codes from 0, NaN where an annotator was not asked; a frame's columns name the annotators, and the index
+        of a pandas frame the items.
     pred_probs : array of shape (n_items, n_classes)
-        The model's probabilities.
+        The model's probabilities; a pandas frame must have the index of ``labels``.
     classes : array of shape (n_classes,), optional
         The class of each column; the columns' numbers by default.
 
@@ -51,6 +53,7 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
         raise InvalidObservations(f"pred_probs must have shape (n_items, n_classes); they have shape {proba.shape}.")
     n_items, n_classes = proba.shape
     same_length("labels", len(columns[0]) if columns else 0, "pred_probs", n_items)
+    items = _index(labels, pred_probs)
     codes = [
         as_class_codes(column, n_classes, f"labels of {name}") for name, column in zip(names, columns, strict=True)
     ]
@@ -60,14 +63,37 @@ def from_cleanlab(labels: Any, pred_probs: ArrayLike, *, classes: ArrayLike | No
     named, order = (np.arange(n_classes), None) if classes is None else named_classes(as_column(classes), n_classes)
     if order is not None:
         answers, proba = permute_classes(answers, np.argsort(order)), proba[:, order]
-    return Observations.checked(classes=named, model_proba=(proba,), answers=answers, annotators=tuple(names))
+    people = tuple(names)
+    return Observations.checked(classes=named, model_proba=(proba,), answers=answers, annotators=people, items=items)
+
+
+def _index(labels: Any, pred_probs: Any) -> NDArray[Any] | None:
+    """The ids of items: the index of a pandas frame; None if there is none."""
+    index, other = (_index_values(each) for each in (labels, pred_probs))
+    if index is None:
+        return None if other is None else np.array(other)
+    times = Counter(index)
+    twice = next((name for name in index if times[name] > 1), None)
+    if twice is not None:
+        raise InvalidObservations(f"the index of labels must name each item once; {twice!r} is repeated.")
+    if other is not None and index != other:
+        at = next(at for at, (one, two) in enumerate(zip(index, other, strict=True)) if one != two)
+        raise InvalidObservations(
+            f"labels and pred_probs must have the same index; at position {at} they have {index[at]!r} and "
+            f"{other[at]!r}. Reindex one of them."
+        )
+    return np.array(index)
+
+
+def _index_values(frame: Any) -> list[Any] | None:
+    return list(frame.index.tolist()) if hasattr(frame, "columns") and hasattr(frame, "index") else None
 
 
 def to_cleanlab(observations: Observations) -> tuple[NDArray[Any], Floats]:
     """Wide labels (class codes, NaN where not asked) and ``pred_probs``, both with a row per item.
 
-    The columns of labels are ``observations.annotators``. Where the model has no prediction its probabilities are
-    equal. cleanlab itself needs at least one label per item.
+    The columns of labels are ``observations.annotators``, and its rows ``observations.items``. Where the model has no
+    prediction its probabilities are equal. cleanlab itself needs at least one label per item.
 
     For several models ``pred_probs`` is (n_models, n_items, n_classes), as cleanlab's functions for ensembles take it.
     The format has no place for "unsure", which becomes NaN, nor for confidence; of two answers of one annotator on one

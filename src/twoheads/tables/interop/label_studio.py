@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answers import Answers, pack_answers
-from twoheads.kernels.arrays import Floats
 from twoheads.observations import Observations
 from twoheads.observations.checks import same_length
-from twoheads.observations.labels import label_text, ordered_classes, sorted_names
+from twoheads.observations.labels import label_text
+from twoheads.tables.interop.export import (
+    TEAM,
+    Answer,
+    Export,
+    Prediction,
+    Statement,
+    Truth,
+    checked_score,
+    is_team,
+    left_out,
+    observations_of,
+)
 
 Task = dict[str, Any]
-Choice = tuple[dict[str, Any], str]
 
 
 def from_label_studio(
@@ -29,18 +39,21 @@ def from_label_studio(
 ) -> tuple[Observations, NDArray[Any] | None]:
     """Observations, and the truth if any annotations are marked as ground truth (else None).
 
-    The choice of an annotation is an answer of its author; cancelled and empty ones do not count. A prediction gives
-    the probability of one choice (its score); several predictions of a task give one class each, the last of a class
-    counts. The rest of the probability is shared equally by the classes without a score: the export has no more.
+    The choice of an annotation is an answer of its author, or the truth if it is marked as ground truth, never both;
+    cancelled and empty ones do not count. A prediction gives the probability of one choice (its score); several
+    predictions of a task give one class each, the last of a class counts. The rest of the probability is shared
+    equally by the classes without a score: the export has no more. Each ``model_version`` is a model; predictions of
+    a team (`to_label_studio`) are not, unless ``model_version`` names them.
 
     Parameters
     ----------
     tasks : list of dict
-        What Label Studio exports as JSON: each task with ``id``, ``annotations`` and ``predictions``.
+        What Label Studio exports as JSON: each task with ``id``, ``annotations`` and ``predictions``. Or as JSON-MIN,
+        which has no predictions and does not show what is ground truth.
     from_name : str, optional
         The name of the control whose choices count, if the labelling interface has several.
     model_version : str, optional
-        The model whose predictions count; required if there are several.
+        The only model whose predictions count.
     classes : array, optional
         The classes, if perhaps not every one was chosen.
 
@@ -48,69 +61,55 @@ def from_label_studio(
     --------
     >>> def chosen(name):
     ...     return [{"from_name": "kind", "to_name": "image", "type": "choices", "value": {"choices": [name]}}]
-    >>> people = [{"completed_by": 1, "result": chosen("cat")}]
+    >>> people = [
+    ...     {"completed_by": 1, "result": chosen("cat")},
+    ...     {"completed_by": 2, "result": chosen("dog"), "ground_truth": True},
+    ... ]
     >>> models = [{"model_version": "v1", "score": 0.75, "result": chosen("dog")}]
     >>> tasks = [{"id": 7, "annotations": people, "predictions": models}]
     >>> observations, truth = from_label_studio(tasks)
-    >>> observations.classes.tolist(), observations.annotators, observations.model_proba[0].tolist(), truth
-    (['cat', 'dog'], ('1',), [[0.25, 0.75]], None)
+    >>> observations.classes.tolist(), observations.annotators, observations.model_proba[0].tolist(), truth.tolist()
+    (['cat', 'dog'], ('1',), [[0.25, 0.75]], ['dog'])
     """
+    return observations_of(read_label_studio(tasks, from_name, model_version=model_version), classes)
+
+
+def read_label_studio(tasks: Any, question: str | None = None, *, model_version: str | None = None) -> Export:
+    """The statements in exported tasks, of JSON or of JSON-MIN."""
     _check_tasks(tasks)
-    answers = [_choices(task, "annotations", from_name) for task in tasks]
-    predictions = _of_one_model([_choices(task, "predictions", from_name) for task in tasks], model_version)
-    names = _class_names([*answers, *predictions], tasks, classes)
-    code = {name: at for at, name in enumerate(names)}
-    annotators = sorted_names({_author(annotation) for choices in answers for annotation, _ in choices})
-    proba = _probabilities(predictions, code, tasks)
-    observations = Observations.checked(
-        classes=np.array(names, dtype=np.str_),
-        model_proba=() if np.isnan(proba).all() else (proba,),
-        answers=_packed(answers, annotators, code),
-        annotators=tuple(annotators) or ("human",),
-        items=np.array([_id(tasks, at) for at in range(len(tasks))]),
+    if any("annotation_id" in task and "annotations" not in task for task in tasks):
+        from twoheads.tables.interop.label_studio_min import read_label_studio_min
+
+        return read_label_studio_min(tasks, question)
+    control = _one_control(tasks, question)
+    statements: list[Statement] = []
+    skipped: Counter[str] = Counter()
+    for at, task in enumerate(tasks):
+        name = _id(tasks, at)
+        for annotation in _records(task, "annotations", name):
+            if annotation.get("was_cancelled"):
+                skipped["cancelled"] += 1
+            elif (label := _chosen(annotation, control, name)) is None:
+                skipped["empty"] += 1
+            elif annotation.get("ground_truth"):
+                statements.append(Truth(at, label))
+            else:
+                statements.append(Answer(at, _author(annotation), label))
+        for prediction in _records(task, "predictions", name):
+            version = _model(prediction)
+            if model_version is None and is_team(version):
+                skipped["team"] += 1
+            elif model_version in (None, version) and (label := _chosen(prediction, control, name)) is not None:
+                statements.append(Prediction(at, version, label, checked_score(prediction.get("score"), "task", name)))
+    return Export([_id(tasks, at) for at in range(len(tasks))], statements, "task", _notes(skipped))
+
+
+def _notes(skipped: Counter[str]) -> tuple[str, ...]:
+    return (
+        *left_out(skipped["cancelled"], "annotation", "cancelled"),
+        *left_out(skipped["empty"], "annotation", "without a choice"),
+        *left_out(skipped["team"], "prediction", "made by a team, not by a model"),
     )
-    return observations, _ground_truth(answers)
-
-
-def _of_one_model(predictions: list[list[Choice]], model_version: str | None) -> list[list[Choice]]:
-    """The predictions of one model, which must be named if there are several."""
-    versions = sorted({str(one.get("model_version")) for choices in predictions for one, _ in choices})
-    if model_version is None and len(versions) > 1:
-        raise InvalidObservations(
-            f"tasks must hold the predictions of one model; they hold those of {', '.join(versions)}. "
-            "Name one with model_version."
-        )
-    if model_version is None:
-        return predictions
-    return [[pair for pair in choices if str(pair[0].get("model_version")) == model_version] for choices in predictions]
-
-
-def _packed(answers: list[list[Choice]], annotators: list[str], code: dict[str, int]) -> Answers:
-    number = {name: at for at, name in enumerate(annotators)}
-    pairs = [
-        (at, number[_author(annotation)] * len(code) + code[choice])
-        for at, choices in enumerate(answers)
-        for annotation, choice in choices
-    ]
-    item, column = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    return pack_answers(item, column, len(answers))
-
-
-def _probabilities(predictions: list[list[Choice]], code: dict[str, int], tasks: Sequence[Task]) -> Floats:
-    """A row per task from the scores of its predictions; NaN without any."""
-    proba = np.full((len(tasks), len(code)), np.nan)
-    for at, choices in enumerate(predictions):
-        if choices:
-            scores = {code[choice]: prediction.get("score") for prediction, choice in choices}
-            proba[at] = _spread(scores, len(code), _id(tasks, at))
-    return proba
-
-
-def _ground_truth(answers: list[list[Choice]]) -> NDArray[Any] | None:
-    """The first choice of each task that is marked as ground truth; None if there is none."""
-    marked = ([name for annotation, name in choices if annotation.get("ground_truth")] for choices in answers)
-    truth = np.array([next(iter(names), "") for names in marked])
-    return truth if (truth != "").any() else None
 
 
 def to_label_studio(
@@ -120,7 +119,7 @@ def to_label_studio(
     *,
     from_name: str | None = None,
     to_name: str | None = None,
-    model_version: str = "twoheads",
+    model_version: str = TEAM,
 ) -> list[Task]:
     """The tasks with one more prediction each: the most probable class, with its probability as the score.
 
@@ -136,21 +135,38 @@ def to_label_studio(
     from_name, to_name : str, optional
         The control and the object it labels; found in the tasks' own results by default.
     model_version : str
-        The author that Label Studio shows.
+        The author that Label Studio shows. Predictions of ``twoheads``, and of any name that begins with it and a
+        blank, are not read as those of a model.
     """
     _check_tasks(tasks)
     rows, names = np.asarray(proba, dtype=np.float64), [label_text(name) for name in np.asarray(classes).tolist()]
     same_length("proba", len(rows), "tasks", len(tasks))
+    best = rows.argmax(axis=1)
+    verdicts = [(names[code], float(row[code])) for code, row in zip(best.tolist(), rows, strict=True)]
+    return with_predictions(tasks, verdicts, from_name, to_name, model_version)
+
+
+def with_predictions(
+    tasks: Sequence[Task],
+    verdicts: Sequence[tuple[str, float] | None],
+    from_name: str | None = None,
+    to_name: str | None = None,
+    model_version: str = TEAM,
+) -> list[Task]:
+    """The tasks with a prediction of a label and its score each; None leaves a task without one."""
     control, shown = _control(tasks, from_name, to_name)
     out = []
-    for task, row in zip(tasks, rows, strict=True):
-        best = int(row.argmax())
-        value = {"choices": [names[best]]}
-        result = [{"from_name": control, "to_name": shown, "type": "choices", "value": value}]
-        made = {"model_version": model_version, "score": float(row[best]), "result": result}
+    for task, verdict in zip(tasks, verdicts, strict=True):
+        made = [_prediction(*verdict, control, shown, model_version)] if verdict else []
         others = [one for one in task.get("predictions") or [] if _version(one) != model_version]
-        out.append({**copy.deepcopy(task), "predictions": [*copy.deepcopy(others), made]})
+        out.append({**copy.deepcopy(task), "predictions": [*copy.deepcopy(others), *made]})
     return out
+
+
+def _prediction(label: str, score: float, control: str, shown: str, model_version: str) -> dict[str, Any]:
+    value = {"choices": [label]}
+    result = [{"from_name": control, "to_name": shown, "type": "choices", "value": value}]
+    return {"model_version": model_version, "score": score, "result": result}
 
 
 def _check_tasks(tasks: Any) -> None:
@@ -167,53 +183,65 @@ def _version(prediction: Any) -> Any:
     return prediction.get("model_version") if isinstance(prediction, dict) else None
 
 
+def _model(prediction: dict[str, Any]) -> str:
+    version = prediction.get("model_version")
+    return "model" if version in (None, "") else str(version)
+
+
 def _id(tasks: Sequence[Task], at: int) -> Any:
     return tasks[at].get("id", at)
 
 
-def _class_names(chosen: Sequence[Sequence[Choice]], tasks: Sequence[Task], classes: ArrayLike | None) -> list[str]:
-    if classes is None:
-        return list(ordered_classes({name for choices in chosen for _, name in choices}).tolist())
-    names: list[str] = ordered_classes(map(label_text, np.asarray(classes).tolist())).tolist()
-    for at, choices in enumerate(chosen):
-        unknown = next((name for _, name in choices if name not in names), None)
-        if unknown is not None:
-            raise InvalidObservations(
-                f"every choice must be a class; task {_id(tasks, at % len(tasks))} has {unknown!r}, "
-                f"and the classes are {', '.join(map(repr, names[:8]))}."
-            )
-    return names
-
-
-def _choices(task: Task, kind: str, from_name: str | None) -> list[Choice]:
-    """Each annotation or prediction with its choice, if it has one."""
-    found: list[Choice] = []
+def _records(task: Task, kind: str, name: Any) -> Iterator[dict[str, Any]]:
+    """The annotations or the predictions of a task, which must be there in full."""
     for one in task.get(kind) or []:
-        if isinstance(one, dict) and not one.get("was_cancelled"):
-            found += [(one, name) for name in _chosen(task, one, from_name)]
-    return found
+        if not isinstance(one, dict):
+            raise InvalidObservations(
+                f"tasks must hold their {kind} in full; task {name} holds only ids ({one!r}). "
+                f"Export a snapshot that includes {kind}, not only their ids."
+            )
+        yield one
 
 
-def _chosen(task: Task, annotation: dict[str, Any], from_name: str | None) -> list[str]:
-    """The choice of one annotation, or none; it must be a single one, of one control."""
-    results = [result for result in annotation.get("result") or [] if _is_choice(result, from_name)]
-    controls = sorted({str(result.get("from_name")) for result in results})
-    if len(controls) > 1:
+def _one_control(tasks: Sequence[Task], from_name: str | None) -> str | None:
+    """The control whose choices count, which must be named if there are several."""
+    found = {str(result.get("from_name")): None for result in _all_choices(tasks)}
+    if from_name is None and len(found) > 1:
         raise InvalidObservations(
-            f"task {task.get('id')} must hold choices of one control; it holds those of {', '.join(controls)}. "
-            "Name one with from_name."
+            f"tasks must hold choices of one control; they hold those of {', '.join(sorted(found))}. "
+            "Name one with from_name (--question)."
         )
+    if from_name is not None and from_name not in found:
+        there = f"those of {', '.join(sorted(found))}" if found else "none"
+        raise InvalidObservations(f"tasks must hold choices of the control {from_name!r}; they hold {there}.")
+    if not found:
+        raise InvalidObservations("tasks must hold choices, as of Label Studio's control Choices; they hold none.")
+    return from_name
+
+
+def _all_choices(tasks: Sequence[Task]) -> Iterator[dict[str, Any]]:
+    for task in tasks:
+        for one in [*(task.get("annotations") or []), *(task.get("predictions") or [])]:
+            for result in one.get("result") or [] if isinstance(one, dict) else []:
+                if _is_choice(result, None):
+                    yield result
+
+
+def _chosen(annotation: dict[str, Any], from_name: str | None, task: Any) -> str | None:
+    """The choice of one annotation, or None; it must be a single one."""
+    results = [result for result in annotation.get("result") or [] if _is_choice(result, from_name)]
     names = [str(choice) for result in results for choice in (result.get("value") or {}).get("choices") or []]
     if len(names) > 1:
         raise InvalidObservations(
-            f"task {task.get('id')} must have one choice per annotation; one has {len(names)} "
+            f"task {task} must have one choice per annotation; one has {len(names)} "
             f"({', '.join(names[:3])}). Several labels per item are not combined."
         )
-    return names
+    return names[0] if names else None
 
 
-def _is_choice(result: dict[str, Any], from_name: str | None) -> bool:
-    return result.get("type") == "choices" and from_name in (None, result.get("from_name"))
+def _is_choice(result: Any, from_name: str | None) -> bool:
+    is_choice = isinstance(result, dict) and result.get("type") == "choices"
+    return is_choice and from_name in (None, result.get("from_name"))
 
 
 def _author(annotation: dict[str, Any]) -> str:
@@ -224,23 +252,10 @@ def _author(annotation: dict[str, Any]) -> str:
     return "human" if author is None else label_text(author)
 
 
-def _spread(scores: dict[int, Any], n_classes: int, task: Any) -> Floats:
-    row = np.full(n_classes, np.nan)
-    for at, score in scores.items():
-        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InvalidObservations(f"a prediction must have a score from 0 to 1; that of task {task} has {score!r}.")
-        row[at] = score
-    rest, without = 1.0 - float(np.nansum(row)), np.isnan(row)
-    row[without] = max(rest, 0.0) / max(1, int(without.sum()))
-    return row
-
-
 def _control(tasks: Sequence[Task], from_name: str | None, to_name: str | None) -> tuple[str, str]:
     if from_name is not None and to_name is not None:
         return from_name, to_name
-    for task in tasks:
-        for one in [*(task.get("annotations") or []), *(task.get("predictions") or [])]:
-            for result in one.get("result") or [] if isinstance(one, dict) else []:
-                if _is_choice(result, from_name):
-                    return str(from_name or result.get("from_name")), str(to_name or result.get("to_name"))
+    for result in _all_choices(tasks):
+        if _is_choice(result, from_name):
+            return str(from_name or result.get("from_name")), str(to_name or result.get("to_name"))
     raise InvalidObservations("tasks must show a control with choices; none does. Name from_name and to_name.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from twoheads.kernels.arrays import MISSING
 from twoheads.observations.columns import ITEM, TRUTH, first_of
 from twoheads.observations.labels import unknown_label
 from twoheads.tables.duckdb import pa
+from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.label_table import LabelTable
 from twoheads.tables.schema import plan
@@ -20,24 +21,34 @@ from twoheads.tables.schema.coding import UNKNOWN, Coder
 from twoheads.tables.schema.row_names import TableRows
 
 
-def open_truth(path: str | os.PathLike[str], item: str | None = None, column: str | None = None) -> LabelTable:
+def open_truth(
+    path: str | os.PathLike[str], item: str | None = None, column: str | None = None, how: Reading = AS_IT_IS
+) -> LabelTable:
     """A table with columns of ids and of the true class."""
-    source = Source.open(path, "truth")
+    source = Source.open(path, "truth", how)
     return LabelTable(source, plan.truth_columns(source, item, column))
 
 
-def holds_only_truth(path: str | os.PathLike[str]) -> bool:
+def holds_only_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> bool:
     """Whether a table has ids and the truth by their usual names, and nothing else."""
-    columns = Source.open(path, "table").columns
+    columns = _columns(path, how)
     named = first_of(columns, ITEM), first_of(columns, TRUTH)
     return None not in named and len(columns) == len(set(named)) == 2
 
 
-def is_file_of_truth(name: str, files: Mapping[str, str]) -> bool:
+def is_file_of_truth(name: str, files: Iterable[str], how: Reading = AS_IT_IS) -> bool:
     """Whether a name is that of a file, or a pattern, and not of a column of a command's tables."""
-    if any(name in Source.open(path, argument).columns for argument, path in files.items()):
+    if any(name in _columns(path, how) for path in files):
         return False
     return os.path.exists(name) or "*" in name
+
+
+def _columns(path: str | os.PathLike[str], how: Reading) -> tuple[str, ...]:
+    """The columns of a table; none of what is not a table, such as an export, which is refused or read elsewhere."""
+    try:
+        return Source.open(path, "table", how).columns
+    except InvalidObservations:
+        return ()
 
 
 def rows_of_truth(table: LabelTable, classes: list[str]) -> Iterator[dict[str, Any]]:

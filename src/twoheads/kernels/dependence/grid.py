@@ -1,0 +1,134 @@
+"""The grid of (tau, r) around a mode of their posterior, with c fixed there, and the weights of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior
+from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, Factors, StrengthRatio, factors_at
+
+Values: TypeAlias = Callable[[Factors, Floats | None, float], Floats]
+#: Log-density of the log temperature from items without truth, at each of the given values.
+Agreement: TypeAlias = Callable[[Floats], Floats]
+
+#: Weight, in labels, of the model's own likelihood, which stabilises its temperature when labels are few.
+MODEL_ALONE_LABELS = 30.0
+#: Range of the log temperature, when there are too few labels to infer it.
+LOG_TEMPERATURE_RANGE = (-4.0, 5.0)
+#: From so many labels on the log-likelihood is close enough to a quadratic in the factors for its curvature to give the
+#: grid's range, unless the labels carry little information on tau (an uninformative model).
+NARROW_LABELS = 200
+NARROW_SD = 0.5
+NORMAL_LABELS = 1000
+
+
+def model_alone_weight(n: float) -> float:
+    """Weight of the model's own log-likelihood relative to that of the combination, ``30 / (30 + n)``."""
+    return MODEL_ALONE_LABELS / (MODEL_ALONE_LABELS + n)
+
+
+def log_prior_grid(prior: DependencePrior, tau: Floats, correlation: Floats) -> Floats:
+    """Log prior of tau and r on a grid, without constants."""
+    t = (tau - prior.log_temperature_mean) / prior.log_temperature_scale
+    r = (correlation - prior.correlation_mean) / prior.correlation_sd
+    return np.asarray(-2.0 * np.log1p(t * t / 3.0) - 0.5 * r * r)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The log posterior of (tau, r) on a grid, with c fixed."""
+
+    values: Values
+    n: float
+    prior: DependencePrior
+    agreement: Agreement | None
+    ratio: StrengthRatio
+
+    def exact(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
+        """At each tau (n_temperatures, 1) and r (n_temperatures, n_correlations), with the mode's c."""
+        factors = factors_at(tau, r, self.ratio)
+        return self.values(factors, mode.bias, model_alone_weight(self.n)) + self._before(tau, r)
+
+    def quadratic(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
+        """The same with a log-likelihood that is quadratic in the factors; no pass over the items."""
+        here = factors_at(mode.log_temperature, mode.correlation, self.ratio)
+        there = factors_at(tau, r, self.ratio)
+        alone = np.broadcast_to(there.alone, r.shape)
+        step = np.stack([there.model - here.model, there.answer - here.answer, alone - here.alone], axis=-1)
+        likelihood = step @ mode.slope + 0.5 * np.einsum("...p,pq,...q->...", step, mode.hessian, step)
+        return np.asarray(likelihood + self._before(tau, r))
+
+    def _before(self, tau: Floats, r: Floats) -> Floats:
+        log_prior = log_prior_grid(self.prior, tau, r)
+        return log_prior if self.agreement is None else log_prior + self.agreement(tau[:, 0])[:, None]
+
+
+def weighted_grid(
+    target: Target, bias_sd: float, bias_weight: float, mode: DependenceMode
+) -> tuple[Floats, Floats, Floats]:
+    """Nodes tau and r around a mode, and the log of their weights, (n_nodes,) each."""
+    tau, r = _grid(target, mode)
+    log_posterior = target.exact(mode, tau, r)
+    cell = (tau[1] - tau[0]) * (r[:, 1:2] - r[:, :1])
+    log_posterior += np.log(cell * bias_weight) + log_bias_volume(mode, bias_sd)
+    if mode.bias is not None:
+        log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
+    return np.repeat(tau, r.shape[1]), r.ravel(), log_posterior.ravel()
+
+
+def _grid(target: Target, mode: DependenceMode) -> tuple[Floats, Floats]:
+    """Equally spaced values covering the posterior, (n_temperatures, 1) and (n_temperatures, n_correlations)."""
+    sd = _posterior_sd(mode)
+    if target.n >= NARROW_LABELS and sd[0] < NARROW_SD:
+        return _narrow_grid(target, mode, sd)
+    tau, r = np.linspace(*LOG_TEMPERATURE_RANGE, 15)[:, None], np.tile(np.linspace(*CORRELATION_BOUNDS, 9), (15, 1))
+    log_posterior = target.exact(mode, tau, r)
+    likely = log_posterior > log_posterior.max() - 7.0
+    tau = np.linspace(*_reach(tau[:, 0], likely.any(axis=1)), 15)[:, None]
+    return tau, np.tile(np.linspace(*_reach(r[0], likely.any(axis=0)), 9), (15, 1))
+
+
+def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floats, Floats]:
+    """The grid for many labels, whose range is that of `Target.quadratic`; r's range depends on tau.
+
+    Steps of 1.5 sd sum a normal density to 3e-4; the others are for a posterior that is not quite normal.
+    """
+    reach, number = (4.0, 7) if target.n < NORMAL_LABELS else (3.0, 5)
+    fine = np.linspace(-2.0, 2.0, 65) * reach
+    r = mode.correlation + fine * sd[1]
+    r = np.linspace(max(r[0], CORRELATION_BOUNDS[0]), min(r[-1], CORRELATION_BOUNDS[1]), 65)
+    tau = mode.log_temperature + fine * sd[0]
+    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (65, 1)))
+    fall = 0.5 * reach**2
+    at_best = log_posterior.max(axis=1)
+    tau = np.linspace(*_reach(tau, at_best > at_best.max() - fall), number)
+    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (number, 1)))
+    likely = log_posterior > log_posterior.max(axis=1, keepdims=True) - fall
+    return tau[:, None], np.stack([np.linspace(*_reach(r, row), number) for row in likely])
+
+
+def _posterior_sd(mode: DependenceMode) -> Floats:
+    """Standard deviations of tau and r by the curvature at the mode; infinite where it is not definite."""
+    (tt, tr), (_, rr) = mode.precision[:2, :2]
+    determinant = tt * rr - tr * tr
+    if not (tt > 0 and rr > 0 and determinant > 0):
+        return np.full(2, np.inf)
+    return np.asarray(np.sqrt(np.array([rr, tt]) / determinant))
+
+
+def _reach(values: Floats, likely: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float]:
+    """Range of the likely values and one step further, within the values."""
+    at = np.flatnonzero(likely)
+    return float(values[max(at[0] - 1, 0)]), float(values[min(at[-1] + 1, len(values) - 1)])
+
+
+def log_bias_volume(mode: DependenceMode, bias_sd: float) -> float:
+    """Laplace's term of c, ``-1/2 log|H_cc| - K log bias_sd``."""
+    if mode.bias is None:
+        return 0.0
+    return float(-0.5 * np.linalg.slogdet(mode.precision[2:, 2:])[1] - len(mode.bias) * np.log(bias_sd))

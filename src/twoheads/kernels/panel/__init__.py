@@ -1,0 +1,1 @@
+"""Panels of related members: a ridge regression on the left-out posterior, and their effective number."""

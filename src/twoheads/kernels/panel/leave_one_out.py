@@ -1,0 +1,59 @@
+"""Approximate leave-one-out predictions of the ridge regression, without refits, and their moderation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.panel.ridge import PanelData, RidgeMode, logits_of, softmax
+
+
+def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
+    """Probability of each class with the item's own truth left out, moderated, (n_items, n_classes).
+
+    One Newton step from the mode without the item: with S = F H^-1 F' and W = diag p - p p' of the item, its logits
+    are z + (I - q S W)^-1 q S (p - y), and their covariance is (I - q S W)^-1 S.
+
+    unit  the weight q that is left out: 1, or less where items weigh less
+    """
+    logits = logits_of(data.design, mode.theta)
+    spread = logit_covariance(data.design, mode.covariance)
+    proba = softmax(logits)
+    removed = unit * np.where(data.weight > 0, 1.0, 0.0)[:, None, None]
+    curvature = proba[:, :, None] * (np.eye(data.n_classes) - proba[:, None, :])
+    left = np.eye(data.n_classes) - removed * (spread @ curvature)
+    spread = np.asarray(np.linalg.solve(left, spread), dtype=np.float64)
+    residual = (proba - data.target())[:, :, None]
+    logits = logits + (removed * (spread @ residual))[:, :, 0]
+    return softmax(moderated(logits, variance_of_lead(logits, spread)))
+
+
+def logit_covariance(design: Floats, covariance: Floats) -> Floats:
+    """Posterior covariance of each item's logits, F H^-1 F', (n_items, n_classes, n_classes)."""
+    n_parameters = design.shape[2]
+    along = (design.reshape(-1, n_parameters) @ covariance).reshape(design.shape)
+    return np.asarray(along @ design.transpose(0, 2, 1))
+
+
+def variance_of_lead(logits: Floats, spread: Floats) -> Floats:
+    """Variance of the difference of the logits of the two leading classes, (n_items,).
+
+    spread  (n_items, n_classes, n_classes) covariance of the logits
+    """
+    first, second = leading_two(logits)
+    item = np.arange(len(logits))
+    variance = spread[item, first, first] + spread[item, second, second]
+    return np.asarray(np.maximum(variance - spread[item, first, second] - spread[item, second, first], 0.0))
+
+
+def leading_two(logits: Floats) -> tuple[Floats, Floats]:
+    """The classes of the largest and of the second largest logit, (n_items,) each."""
+    order = np.argpartition(logits, -2, axis=1)[:, -2:]
+    item = np.arange(len(logits))
+    ahead = logits[item, order[:, 1]] >= logits[item, order[:, 0]]
+    return np.where(ahead, order[:, 1], order[:, 0]), np.where(ahead, order[:, 0], order[:, 1])
+
+
+def moderated(logits: Floats, variance: Floats) -> Floats:
+    """Logits divided by sqrt(1 + pi v / 8): their expected probability under a normal posterior (MacKay 1992)."""
+    return np.asarray(logits / np.sqrt(1.0 + np.pi * variance / 8.0)[:, None])

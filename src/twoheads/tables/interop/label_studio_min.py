@@ -1,0 +1,79 @@
+"""Label Studio's JSON-MIN: an object per annotation, with the task's data and the choices under the control's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from twoheads.errors import InvalidObservations
+from twoheads.observations.labels import label_text
+from twoheads.tables.interop.export import Answer, Export, left_out
+
+#: The keys that follow the choices.
+_AFTER = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
+_NOTE = (
+    "JSON-MIN does not show which annotations are ground truth, so that all of them are answers; "
+    "if any are ground truth, export as JSON."
+)
+
+
+def read_label_studio_min(records: Sequence[dict[str, Any]], question: str | None = None) -> Export:
+    """The answers in objects of JSON-MIN; tasks keep the order of their first annotation."""
+    control = _control(records) if question is None else question
+    if not any(control in record for record in records):
+        raise InvalidObservations(f"tasks must hold choices of the control {control!r}; none of them does.")
+    place: dict[Any, int] = {}
+    seen: set[Any] = set()
+    answers, n_empty = [], 0
+    for at, record in enumerate(records):
+        item = place.setdefault(record.get("id", at), len(place))
+        number = record.get("annotation_id")
+        if number is None:  # a task that nobody has annotated
+            continue
+        _refuse_repeated(number, seen, record)
+        label = _label(record, control)
+        if label is None:
+            n_empty += 1
+        else:
+            author = record.get("annotator")
+            answers.append(Answer(item, "human" if author is None else label_text(author), label))
+    return Export(list(place), answers, "task", (_NOTE, *left_out(n_empty, "annotation", "without a choice")))
+
+
+def _refuse_repeated(number: Any, seen: set[Any], record: dict[str, Any]) -> None:
+    if number in seen:
+        raise InvalidObservations(
+            f"every annotation must appear once; annotation {number} of task {record.get('id')} is repeated. "
+            "Export them once, or drop the copies."
+        )
+    seen.add(number)
+
+
+def _control(records: Sequence[dict[str, Any]]) -> str:
+    """The key of the choices: Label Studio writes the task's data, the id, the choices, then the annotator."""
+    found = {name: None for record in records for name in _candidates(record)}
+    if len(found) != 1:
+        there = f"those of {', '.join(found)}" if found else "none"
+        raise InvalidObservations(
+            f"tasks must hold choices of one control; they hold {there}. Name one with from_name (--question)."
+        )
+    return next(iter(found))
+
+
+def _candidates(record: dict[str, Any]) -> Iterator[str]:
+    names = list(record)
+    start = names.index("id") + 1 if "id" in names else 0
+    for name in names[start:]:
+        value = record[name]
+        if name not in _AFTER and (isinstance(value, str) or (isinstance(value, dict) and "choices" in value)):
+            yield name
+
+
+def _label(record: dict[str, Any], control: str) -> str | None:
+    value = record.get(control)
+    if isinstance(value, dict | list):
+        raise InvalidObservations(
+            f"task {record.get('id')} must have one choice per annotation; one has {value!r}. "
+            "Several labels per item are not combined."
+        )
+    return None if value in (None, "") else label_text(value)

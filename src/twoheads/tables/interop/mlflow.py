@@ -1,0 +1,180 @@
+"""MLflow: traces with assessments: feedback of people, LLM judges and code, and expectations."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from twoheads.errors import InvalidObservations
+from twoheads.observations import Observations
+from twoheads.observations.labels import label_text
+from twoheads.tables.interop.export import (
+    Answer,
+    Export,
+    Prediction,
+    Statement,
+    Truth,
+    is_team,
+    left_out,
+    observations_of,
+)
+
+#: The sources of feedback that are models.
+_MODELS = {"LLM_JUDGE": "llm_judge", "AI_JUDGE": "llm_judge", "CODE": "code"}
+
+
+def from_mlflow(
+    traces: Sequence[Any], *, question: str | None = None, classes: ArrayLike | None = None
+) -> tuple[Observations, NDArray[Any] | None]:
+    """Observations, and the truth if there are expectations (else None).
+
+    Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a model called by its source;
+    an expectation is the truth. Feedback that was overridden, or holds an error, does not count. An assessment of a
+    span is about an item of its own, ``<trace id>/<span id>``.
+
+    Parameters
+    ----------
+    traces : list of dict
+        ``trace.to_dict()`` of each trace, or the rows of ``mlflow.search_traces``, or assessments
+        (``assessment.to_dictionary()``).
+    question : str, optional
+        The name of the assessments, if there are several.
+    classes : array, optional
+        The classes, if perhaps not every one was given.
+
+    Examples
+    --------
+    >>> def assessment(kind, who, **value):
+    ...     source = {"source_type": kind, "source_id": who}
+    ...     return {"assessment_name": "correct", "trace_id": "tr-1", "source": source} | value
+    >>> ann = assessment("HUMAN", "ann", feedback={"value": "no"})
+    >>> gold = assessment("HUMAN", "chief", expectation={"value": "yes"})
+    >>> observations, truth = from_mlflow([ann, gold])
+    >>> observations.annotators, observations.answers.column.tolist(), truth.tolist()
+    (('ann',), [0], ['yes'])
+    """
+    return observations_of(read_mlflow(traces, question), classes)
+
+
+def read_mlflow(traces: Any, question: str | None = None) -> Export:
+    """The statements in traces, rows of a search or assessments."""
+    if not isinstance(traces, list | tuple) or not all(isinstance(trace, dict) for trace in traces):
+        raise InvalidObservations(
+            f"traces must be a list of traces or assessments, each a dict; it is a {type(traces).__name__}."
+        )
+    place: dict[str, int] = {}
+    made: list[tuple[int, dict[str, Any]]] = []
+    _refuse_repeated(traces)
+    for trace, assessments in map(_assessments, traces):
+        if trace is not None:
+            place.setdefault(trace, len(place))
+        made += [(place.setdefault(_item(one), len(place)), one) for one in assessments]
+    if not place:
+        raise InvalidObservations("traces must hold at least one trace; they hold none.")
+    chosen = _one_name([one for _, one in made], question)
+    skipped: Counter[str] = Counter()
+    statements = [
+        stated
+        for at, one in made
+        if one.get("assessment_name") == chosen and (stated := _statement(at, one, skipped)) is not None
+    ]
+    notes = (
+        *left_out(skipped["overridden"], "assessment", "overridden by a later one"),
+        *left_out(skipped["error"], "assessment", "without a value"),
+        *left_out(skipped["team"], "assessment", "made by a team, not by a model"),
+    )
+    return Export(list(place), statements, "trace", notes)
+
+
+def _refuse_repeated(traces: Sequence[dict[str, Any]]) -> None:
+    times = Counter(_trace_id(trace) for trace in traces if "assessment_name" not in trace)
+    repeated = [name for name, n in times.items() if n > 1]
+    if repeated:
+        raise InvalidObservations(
+            f"every trace must appear once; trace {repeated[0]} appears {times[repeated[0]]} times "
+            f"({len(repeated):,} of {len(times):,} are repeated). Export them once, or drop the copies."
+        )
+
+
+def _trace_id(trace: dict[str, Any]) -> str:
+    info = trace.get("info")
+    found = (info if isinstance(info, dict) else trace).get("trace_id")
+    if not isinstance(found, str) or not found:
+        raise InvalidObservations(f"every trace must have a trace_id; one has {found!r}. Export it as MLflow 3 does.")
+    return found
+
+
+def _assessments(trace: dict[str, Any]) -> tuple[str | None, list[dict[str, Any]]]:
+    """The id of a trace and its assessments; an assessment by itself has no trace around it."""
+    if "assessment_name" in trace:
+        return None, [trace]
+    info = trace.get("info")
+    found = (info if isinstance(info, dict) else trace).get("assessments")
+    found = json.loads(found) if isinstance(found, str) else found
+    return _trace_id(trace), [{"trace_id": _trace_id(trace)} | _present(one) for one in found or []]
+
+
+def _present(record: Any) -> dict[str, Any]:
+    """A record without gaps: a table has every key in every row."""
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def _item(assessment: dict[str, Any]) -> str:
+    span = assessment.get("span_id")
+    return f"{_trace_id(assessment)}/{span}" if span else _trace_id(assessment)
+
+
+def _one_name(assessments: Sequence[dict[str, Any]], question: str | None) -> str:
+    """The name of the assessments that count, which must be given if there are several."""
+    found = sorted({str(one.get("assessment_name")) for one in assessments if one.get("feedback") is not None})
+    if question is not None and question not in found:
+        raise InvalidObservations(
+            f"traces must hold feedback called {question!r}; they hold {', '.join(found) or 'none'}."
+        )
+    if question is None and len(found) != 1:
+        there = f"that called {', '.join(found)}" if found else "none"
+        raise InvalidObservations(
+            f"traces must hold feedback of one name; they hold {there}. Name one with question (--question)."
+        )
+    return question or found[0]
+
+
+def _statement(at: int, one: dict[str, Any], skipped: Counter[str]) -> Statement | None:
+    """What an assessment states; None if it does not count."""
+    feedback, author = one.get("feedback") or {}, one.get("source") or {}
+    if one.get("valid") is False:
+        skipped["overridden"] += 1
+    elif one.get("expectation") is not None:
+        return Truth(at, _label(one["expectation"].get("value"), one))
+    elif feedback.get("value") is None:
+        skipped["error"] += 1
+    elif author.get("source_type") == "HUMAN":
+        return Answer(at, str(author.get("source_id") or "human"), _label(feedback["value"], one))
+    elif is_team(author.get("source_id")):
+        skipped["team"] += 1
+    else:
+        return Prediction(at, _model(author, one), _label(feedback["value"], one))
+    return None
+
+
+def _model(author: dict[str, Any], one: dict[str, Any]) -> str:
+    kind, name = author.get("source_type"), author.get("source_id")
+    if kind not in _MODELS:
+        raise InvalidObservations(
+            f"feedback must come from HUMAN, LLM_JUDGE or CODE; that of trace {_item(one)} comes from {kind!r}."
+        )
+    return _MODELS[kind] if name in (None, "", "default") else str(name)
+
+
+def _label(value: Any, one: dict[str, Any]) -> str:
+    """A value as a label; a score or several values are none."""
+    if isinstance(value, str | bool | int) or (isinstance(value, float) and value.is_integer()):
+        return label_text(value)
+    raise InvalidObservations(
+        f"the value of an assessment must be a class: text, a whole number, true or false; that of {_item(one)} is "
+        f"{value!r}. Choose other assessments with question (--question)."
+    )

@@ -1,0 +1,185 @@
+"""The panel stage: when it runs, what it learns, and that it goes wherever a team goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import twoheads as th
+from strategies import simulate
+from twoheads.combination.fitting import panel_stage
+from twoheads.combination.items import InMemoryItems, open_items
+from twoheads.kernels.answers import pack_answers
+from twoheads.observations import Observations
+
+
+def judges(n_items=300, n_classes=2, seed=0, copies=(), model=False, asked=1.0):
+    """Two independent people and a family of five judges that share most errors; ``copies`` of annotators."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_items)
+    wrong = (truth[:, None] + rng.integers(1, n_classes, size=(n_items, 8))) % n_classes
+    shared, own = rng.random((n_items, 1)) < 0.35, rng.random((n_items, 7)) < 0.3
+    error = np.where(np.arange(7) < 2, own, np.where(rng.random((n_items, 7)) < 0.9, shared, own))
+    label = np.where(error, np.where(np.arange(7) < 2, wrong[:, :7], wrong[:, 7:]), truth[:, None])
+    label = np.column_stack([label, *(label[:, [at]] for at in copies)])
+    n_people = label.shape[1]
+    item, person = np.divmod(np.arange(label.size), n_people)
+    there = rng.random(label.size) < asked
+    answers = pack_answers(item[there], (person * n_classes + label.ravel())[there], n_items)
+    proba = rng.dirichlet(np.ones(n_classes), n_items) + 0.3 * np.eye(n_classes)[truth]
+    models = (proba / proba.sum(axis=1, keepdims=True),) if model else ()
+    names = tuple(f"judge {at:02}" for at in range(n_people))
+    return Observations(np.arange(n_classes), models, answers, names, np.arange(n_items)), truth
+
+
+def known(truth, n_labels):
+    return np.where(np.arange(len(truth)) < n_labels, truth, -1)
+
+
+def log_loss(team, seen, truth):
+    return -team.predict_log_proba(seen)[np.arange(len(truth)), truth].mean()
+
+
+def without_panel(team):
+    team.panel_ = None
+    return team
+
+
+def test_one_person_and_a_model_have_no_panel():
+    problem = simulate(200, 3, seed=0)
+    assert th.recommended().fit(np.column_stack([problem.human, problem.model]), problem.truth).panel_ is None
+
+
+@pytest.mark.parametrize(("n_labels", "has_panel"), [(19, False), (20, True)])
+def test_the_panel_needs_labels(n_labels, has_panel):
+    seen, truth = judges(60)
+    assert (th.recommended().fit(seen, known(truth, n_labels)).panel_ is not None) == has_panel
+
+
+def test_members_have_ten_answers_on_labelled_items_and_are_three_or_more():
+    seen, truth = judges(60, asked=0.45)
+    statistics = th.recommended().fit(seen, known(truth, 24)).statistics_
+    members = panel_stage.panel_members(statistics)
+    answers = statistics.counts.sum(axis=(1, 2))
+    assert members.tolist() == np.flatnonzero(answers >= 10).tolist()
+    assert 3 <= len(members) < 7
+    two = replace(statistics, counts=np.where(np.arange(7) < 2, 20.0, 2.0)[:, None, None] * np.eye(2) / 2)
+    assert not len(panel_stage.panel_members(two))
+
+
+def test_the_members_with_the_most_answers_are_kept(monkeypatch):
+    seen, truth = judges(100, asked=0.7)
+    monkeypatch.setattr(panel_stage, "MOST_MEMBERS", 4)
+    team = th.recommended().fit(seen, truth)
+    answers = team.statistics_.counts.sum(axis=(1, 2))
+    assert len(team.panel_.members_) == 4
+    assert answers[team.panel_.members_].min() >= np.delete(answers, team.panel_.members_).max()
+
+
+@pytest.mark.parametrize(("n_classes", "model"), [(2, False), (3, True)])
+def test_relatives_are_weighted_down(n_classes, model):
+    seen, truth = judges(1500, n_classes, model=model)
+    training = known(truth, 400)
+    team = th.recommended().fit(seen, training)
+    new, new_truth = judges(1500, n_classes, seed=1, model=model)
+    with_panel = log_loss(team, new, new_truth)
+    assert team.panel_.share > 0.9
+    assert with_panel < log_loss(without_panel(team), new, new_truth) - 0.02
+
+
+def test_the_effective_number_of_members():
+    seen, truth = judges(1000)
+    found = th.recommended().fit(seen, known(truth, 500)).facts()["panel"]
+    # Of 21 pairs, the ten of the family have correlation .81: 7 / (1 + 6 * 10 / 21 * .81) = 2.1.
+    estimate, low, high = found["effective_members"]
+    assert found["members"] == 7
+    assert low < 2.12 < high
+    assert low < estimate < high
+    assert high - low < 0.5
+    sentences = th.recommended().fit(seen, known(truth, 500)).describe()
+    assert f"7 members count as {estimate:.1f} [{low:.1f}, {high:.1f}] independent ones" in sentences
+    assert "that members need weights beyond their own matrices is above 99 %." in sentences
+
+
+def test_explanations_add_up_and_show_each_members_weight():
+    seen, truth = judges(200, asked=0.8)
+    team = th.recommended().fit(seen, truth)
+    explanation, log_proba = team.explain(seen), team.predict_log_proba(seen)
+    np.testing.assert_allclose(
+        explanation.log_odds, log_proba.max(axis=1, keepdims=True) - log_proba, rtol=1e-9, atol=1e-9
+    )
+    plain = without_panel(team).explain(seen)
+    moved = {name: np.abs(part - plain.parts[name]).max() for name, part in explanation.parts.items()}
+    same = explanation.label == plain.label
+    assert same.mean() > 0.5
+    assert all(moved[name] > 0.01 for name in seen.annotators)
+
+
+def test_saved_and_loaded(tmp_path):
+    seen, truth = judges(100)
+    team = th.recommended().fit(seen, truth)
+    team.save(tmp_path / "team.json")
+    np.testing.assert_array_equal(th.load(tmp_path / "team.json").predict_proba(seen), team.predict_proba(seen))
+
+
+def test_a_continued_fit_and_a_merged_one_have_the_panel_of_all_items():
+    seen, truth = judges(200)
+    whole = th.recommended().fit(seen, truth)
+    first, second = np.arange(120), np.arange(120, 200)
+    continued = th.recommended().fit(seen.take(first), truth[first]).partial_fit(seen.take(second), truth[second])
+    shards = [th.recommended().fit(seen.take(rows), truth[rows]) for rows in (first, second)]
+    for team in (continued, shards[0].merge(shards[1])):
+        np.testing.assert_array_equal(team.panel_.members_, whole.panel_.members_)
+        np.testing.assert_allclose(team.predict_proba(seen), whole.predict_proba(seen), atol=0.02)
+
+
+def test_an_unknown_annotator_and_an_unanswered_item():
+    seen, truth = judges(150, model=True)
+    team = th.recommended().fit(seen, truth)
+    answers = pack_answers(np.array([0]), np.array([1]), 2)
+    strange = Observations(np.arange(2), (np.array([[0.6, 0.4]] * 2),), answers, ("stranger",), np.arange(2))
+    proba = team.predict_proba(strange)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    plain = without_panel(team).predict_proba(strange)
+    np.testing.assert_array_equal(proba[1], plain[1])  # nobody answered: the panel says nothing
+
+
+def test_the_record_of_many_labels_leaves_out_those_of_the_panel(monkeypatch):
+    seen, truth = judges(400)
+    whole = th.recommended().fit(seen, truth).holdout_
+    monkeypatch.setattr(panel_stage, "MOST_ITEMS", 200)
+    team = th.recommended().fit(seen, truth)
+    assert team.holdout_.n == whole.n == 400
+    assert team.holdout_.log_loss == pytest.approx(whole.log_loss, abs=0.02)
+    monkeypatch.setattr(panel_stage, "MOST_ITEMS", 5000)
+    inside = log_loss(th.recommended().fit(seen, truth), seen, truth)
+    assert whole.log_loss > inside
+
+
+def test_the_record_of_the_panel_is_held_out():
+    """With labels that are random, no panel does better than chance on items that were left out."""
+    seen, truth = judges(60)
+    shuffled = np.random.default_rng(0).permutation(truth)
+    record = th.recommended().fit(seen, shuffled).holdout_
+    assert record.log_loss > 0.66
+
+
+def test_weight_two_is_the_item_twice():
+    seen, truth = judges(60)
+    weight = np.where(np.arange(60) < 20, 2, 1)
+    twice = np.repeat(np.arange(60), weight)
+    one = th.recommended().fit(seen, truth, sample_weight=weight)
+    other = th.recommended().fit(seen.take(twice), truth[twice])
+    np.testing.assert_allclose(one.panel_.weight_, other.panel_.weight_, atol=0.05)  # folds are other ones
+    np.testing.assert_allclose(one.predict_proba(seen), other.predict_proba(seen), atol=0.02)
+
+
+def test_blocks_of_any_size_give_the_same_panel():
+    seen, truth = judges(300)
+    items = open_items(seen, truth, None, model_scale="probability")
+    assert isinstance(items, InMemoryItems)
+    one = th.recommended().fit(seen, truth)
+    lazy = th.recommended().fit_items(replace(items, max_numbers=0))
+    np.testing.assert_allclose(lazy.panel_.coefficient_, one.panel_.coefficient_, atol=1e-10)

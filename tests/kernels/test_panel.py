@@ -1,0 +1,159 @@
+"""The ridge regression of a panel: its mode, leaving items out, averages, and how far members err together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from twoheads.kernels.answers import pack_answers
+from twoheads.kernels.panel.average import fit_panel, panel_proba
+from twoheads.kernels.panel.leave_one_out import leading_two, left_out_proba, moderated, variance_of_lead
+from twoheads.kernels.panel.ridge import PanelData, design_of, fit_ridge
+from twoheads.kernels.panel.votes import effective_members, error_correlation, vote_features, votes_of
+
+
+def panel(n_items=40, n_classes=3, n_members=4, seed=0, weight=None):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_items)
+    posterior = rng.dirichlet(np.ones(n_classes), n_items).T + 0.1
+    posterior[truth, np.arange(n_items)] += 0.5
+    votes = np.where(rng.random((n_items, n_members)) < 0.6, truth[:, None], rng.integers(n_classes, size=(n_items, 1)))
+    votes[rng.random(votes.shape) < 0.2] = -1
+    features = (votes[:, None, :] == np.arange(n_classes)[:, None]) / 2.0
+    log_posterior = np.log(posterior / posterior.sum(axis=0))
+    weight = np.ones(n_items) if weight is None else weight
+    return PanelData(design_of(log_posterior, features), truth, weight), np.exp(log_posterior).T
+
+
+def log_posterior_of(data, scale, theta):
+    """Written out item by item, as an independent computation."""
+    n_classes = data.n_classes
+    value = -0.5 * ((theta[0] - 1) / 0.2) ** 2 - 0.5 * (theta[1 : 1 + n_classes] ** 2).sum() / 0.2**2
+    value -= 0.5 * (theta[1 + n_classes :] ** 2).sum() / scale**2
+    for rows, truth, weight in zip(data.design, data.true_label, data.weight, strict=True):
+        value += weight * log_softmax(rows @ theta)[truth]
+    return value
+
+
+@pytest.mark.parametrize("scale", [0.2, 1.0])
+def test_the_mode_is_that_of_a_general_optimiser(scale):
+    data, _ = panel(weight=np.random.default_rng(1).random(40) * 2)
+    found = fit_ridge(data, scale)
+    start = np.append(1.0, np.zeros(len(found.theta) - 1))
+    other = minimize(lambda at: -log_posterior_of(data, scale, at), start, method="BFGS", options={"gtol": 1e-8})
+    np.testing.assert_allclose(found.theta, other.x, atol=1e-4)
+    again = fit_ridge(data, scale, start=other.x + 0.3)
+    np.testing.assert_allclose(again.theta, found.theta, atol=1e-9)
+
+
+def test_leaving_an_item_out_is_close_to_a_refit_without_it():
+    data, _ = panel(n_items=60)
+    mode = fit_ridge(data, 0.6)
+    approximate = left_out_proba(data, mode, 1.0)
+    inside = fit_ridge(data, 0.6)
+    errors, shrunk = [], []
+    for item in range(60):
+        weight = np.where(np.arange(60) == item, 0.0, 1.0)
+        refit = fit_ridge(PanelData(data.design, data.true_label, weight), 0.6)
+        theta = np.stack([refit.theta, inside.theta])
+        covariance = np.stack([refit.covariance, inside.covariance])
+        exact, fitted = (
+            panel_proba(data.design[[item]], np.zeros((1, 3)), np.array([1.0, 0.0]), theta[[at]], covariance[[at]])[0]
+            for at in (0, 1)
+        )
+        errors.append(np.abs(exact - approximate[item]).max())
+        shrunk.append(np.abs(exact - fitted).max())
+    assert max(errors) < 0.01
+    assert np.mean(errors) < 0.05 * np.mean(shrunk)  # far closer than no correction at all
+
+
+def test_weight_two_is_the_item_twice():
+    weight = np.where(np.arange(40) < 10, 2.0, 1.0)
+    data, untouched = panel(weight=weight)
+    twice = np.repeat(np.arange(40), weight.astype(int))
+    repeated = PanelData(data.design[twice], data.true_label[twice], np.ones(50))
+    one, other = fit_panel(data, untouched), fit_panel(repeated, untouched[twice])
+    np.testing.assert_allclose(one.weight, other.weight, rtol=1e-8)
+    np.testing.assert_allclose(one.left_out[twice], other.left_out, rtol=1e-7)
+
+
+def test_items_of_weight_zero_change_nothing():
+    data, untouched = panel()
+    masked = PanelData(data.design, data.true_label, np.where(np.arange(40) < 30, 1.0, 0.0))
+    fewer = PanelData(data.design[:30], data.true_label[:30], np.ones(30))
+    one, other = fit_panel(masked, untouched), fit_panel(fewer, untouched[:30])
+    np.testing.assert_allclose(one.left_out[:30], other.left_out, rtol=1e-8)
+
+
+def test_moderation_by_hand():
+    # sqrt(1 + pi v / 8) = 2 at v = 24 / pi
+    np.testing.assert_allclose(moderated(np.array([[2.0, 0.0]]), np.array([24 / np.pi])), [[1.0, 0.0]])
+    spread = np.array([[[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 9.0]]])
+    logits = np.array([[1.0, 3.0, -5.0]])
+    assert [int(each[0]) for each in leading_two(logits)] == [1, 0]
+    assert variance_of_lead(logits, spread)[0] == pytest.approx(2.0 + 1.0 - 2 * 0.5)
+
+
+def test_votes_without_information_leave_the_posterior_nearly_unchanged():
+    rng = np.random.default_rng(3)
+    posterior = rng.dirichlet(np.ones(2), 1000).T
+    truth = (posterior[0] < rng.random(1000)).astype(int)
+    features = (rng.integers(2, size=(1000, 5))[:, None, :] == np.arange(2)[:, None]) / 2.0
+    fitted = fit_panel(PanelData(design_of(np.log(posterior), features), truth, np.ones(1000)), posterior.T)
+    assert np.abs(fitted.left_out.T - posterior).mean() < 0.02
+    assert fitted.weight.sum() == pytest.approx(1.0)
+
+
+def test_features_by_hand():
+    # Three items of three classes; annotators 0 and 2 are members, 1 is not; r = .5.
+    item, column = np.array([0, 0, 1, 1, 1]), np.array([0 * 3 + 1, 1 * 3 + 0, 0 * 3 + 2, 1 * 3 + 2, 2 * 3 + 0])
+    answers = pack_answers(item, column, 3)
+    features = vote_features(answers, np.array([0, 2]), 3, 0.5)
+    assert features.shape == (3, 3, 2)
+    assert features[0, 1, 0] == pytest.approx(1 / 1.5)
+    assert features[1, 2, 0] == features[1, 0, 1] == pytest.approx(1 / 2.0)
+    assert np.count_nonzero(features) == 3
+
+
+def complete(errors, truth):
+    """Votes of all members on all items of two classes."""
+    n_items, n_members = errors.shape
+    label = np.where(errors, 1 - truth[:, None], truth[:, None]).ravel()
+    item, member = np.divmod(np.arange(errors.size), n_members)
+    return votes_of(pack_answers(item, member * 2 + label, n_items), np.arange(n_members), 2)
+
+
+def test_error_correlation_is_the_mean_of_those_of_all_pairs():
+    rng = np.random.default_rng(0)
+    errors = (rng.random((200, 1)) < 0.3) ^ (rng.random((200, 4)) < 0.2)
+    truth = np.zeros(200, dtype=int)
+    estimate, low, high = error_correlation(complete(errors, truth), truth, np.ones(200), 4, 0.9)
+    pairs = np.corrcoef(errors.T)[np.triu_indices(4, 1)]
+    assert estimate == pytest.approx(pairs.mean(), abs=1e-12)
+    assert low < estimate < high
+
+
+def test_the_interval_of_the_error_correlation_covers():
+    rng = np.random.default_rng(1)
+    truth, covered = rng.integers(2, size=150), []
+    for _ in range(200):
+        shared = rng.random((150, 1)) < 0.5  # an error is the shared one with probability 1/2: correlation 1/4
+        errors = np.where(rng.random((150, 6)) < 0.5, shared, rng.random((150, 6)) < 0.5)
+        _, low, high = error_correlation(complete(errors, truth), truth, np.ones(150), 6, 0.9)
+        covered.append(low < 0.25 < high)
+    assert 0.84 <= np.mean(covered) <= 0.96
+
+
+def test_members_who_never_meet_or_never_err_have_no_correlation():
+    truth = np.zeros(4, dtype=int)
+    apart = votes_of(pack_answers(np.arange(4), np.array([0, 1, 2, 3]), 4), np.array([0, 1]), 2)
+    assert np.isnan(error_correlation(apart, truth, np.ones(4), 2, 0.9)).all()
+    assert np.isnan(error_correlation(complete(np.zeros((4, 3), dtype=bool), truth), truth, np.ones(4), 3, 0.9)).all()
+
+
+def test_effective_members_by_hand():
+    assert effective_members(1.0, 7) == pytest.approx(1.0)
+    assert effective_members(0.0, 7) == effective_members(-0.1, 7) == 7.0
+    assert effective_members(0.25, 5) == pytest.approx(2.5)
