@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text, unsure_words
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import Span, Wanted
@@ -126,6 +127,19 @@ class Content:
         source, item = found[0]
         for batch in source.batches(Wanted(item=item, labels=(column,)), _ROWS):
             yield batch.column(0), batch.column(column)
+
+    def other_columns(self, columns: tuple[str, ...], span: Span | None) -> Iterator[Any]:
+        """Other columns of the table, each of one type, as record batches in the order of its rows."""
+        source = self.source
+        if source is None:
+            raise InvalidObservations("--columns names columns of TABLE or --model; there is none. Leave it out.")
+        for name in columns:
+            if name not in source.columns:
+                what = f"the column {name!r} that columns (--columns) names"
+                raise missing(source.columns, source.name, what, "columns", (name,))
+        schema = pa.schema([(name, source.type_of(name)) for name in columns])
+        for batch in source.batches(Wanted(labels=columns, nothing=()), _ROWS, span):
+            yield pa.Table.from_batches([batch]).cast(schema).to_batches()[0]
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None) -> Iterator[Any]:
         """Record batches of the model's rows, then of items without one."""
