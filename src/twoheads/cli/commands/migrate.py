@@ -14,7 +14,6 @@ from twoheads.cli.methods import make_team
 from twoheads.cli.options import Team
 from twoheads.cli.outputs import check_output
 from twoheads.errors import InvalidArtifact
-from twoheads.storage import artifact
 
 
 def migrate(
@@ -29,6 +28,8 @@ def migrate(
 
     Example:  twoheads migrate team.json
     """
+    from twoheads.storage import artifact
+
     target = output or team
     check_output(target, [])
     document = artifact.read_document(team)
@@ -50,6 +51,8 @@ class _Older:
     """What the document of an older version says of how its team was fitted; None where it does not."""
 
     def __init__(self, document: dict[str, Any]) -> None:
+        from twoheads.storage import artifact
+
         content = document.get("object")
         content = content if isinstance(content, dict) else {}
         parameters, fitted = (content.get(name) for name in ("parameters", "fitted"))
