@@ -52,8 +52,8 @@ def _verdicts_agree_with_the_evaluation(monkeypatch):
     ]
     predict_all = modules[0].predict_all
 
-    def checked(team, observations, true_label, weight):
-        found = predict_all(team, observations, true_label, weight)
+    def checked(team, observations, true_label, weight, **levels):
+        found = predict_all(team, observations, true_label, weight, **levels)
         label = verdicts(observations, team.predict_proba(observations), team.classes_)["combined_label"].to_pylist()
         known = true_label != MISSING
         truth = team.classes_[true_label[known]].tolist()

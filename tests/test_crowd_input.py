@@ -329,11 +329,11 @@ ROWS = np.full((2, 2), 0.5)
         ),
         (
             lambda: Observations.from_frame(
-                pd.DataFrame({"human": ["a"], "m.p_a": [0.5], "m.p_b": [0.5], "n.p_a": [0.5]})
+                pd.DataFrame({"human": ["a"], "m.p_a": [0.5], "m.p_b": [0.5], "m.p_c": [0.0], "n.p_a": [0.5]})
             ),
             InvalidObservations,
             "X must have a column for each class of each model; that of class 'b' and model 'n', 'n.p_b', is missing "
-            "(1 of 4 are missing). Add it, or drop the model.",
+            "(2 of 6 are missing). Add it, or drop the model.",
         ),
         (
             lambda: Observations.from_answers(LONG, MODEL),

@@ -227,10 +227,6 @@ def test_one_class():
         "there must be at least two classes; there is 1 class, 'cat'. Give one probability column per class.",
     )
     refused(
-        lambda: as_observations(pd.DataFrame({"human": ["cat"], "p_cat": [1.0]})),
-        "there must be at least two classes; there is 1 class, 'cat'. Give one probability column per class.",
-    )
-    refused(
         lambda: as_observations([[0, 1.0]]),
         "X has 2 feature(s) (shape=(1, 2)) while a minimum of 3 is required: "
         "the human's code, then one probability per class.",

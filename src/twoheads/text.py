@@ -43,3 +43,8 @@ def listed(names: Sequence[object], most: int = 12) -> str:
     """Names with commas between them, the first few of many: "a, b, ... (12 in all)"."""
     shown = ", ".join(cut(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+
+
+def probability(value: float) -> str:
+    """Write a probability: "74 %", or "above 99 %"."""
+    return "above 99 %" if value > 0.99 else "below 1 %" if value < 0.01 else percent(value)

@@ -59,7 +59,7 @@ WRONG_TABLES = {
     "an unknown true label": (HEADER + "1,a,0.7,0.3,A\n2,a,0.7,0.3,a\n", ["truth", "'A'"]),
     "an item twice": (HEADER + "1,a,0.7,0.3,a\n1,b,0.7,0.3,a\n", ["item", "1"]),
     "a column twice": ("item,human,p_a,p_a,p_b\n1,a,0.5,0.3,0.2\n", ["p_a", "2"]),
-    "a single class": ("item,human,p_a,truth\n1,a,1.0,a\n", ["two classes"]),
+    "a single class": ("item,human,p_a,truth\n1,a,1.0,a\n", ["both classes"]),
     "ragged rows": (HEADER + "1,a,0.7\n2,a,0.5,0.5,a\n", ["t.csv"]),
     "a row with nothing in it": (HEADER + "1,,,,a\n2,a,0.5,0.5,a\n", ["neither"]),
 }

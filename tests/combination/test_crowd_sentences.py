@@ -9,8 +9,9 @@ import pytest
 
 import twoheads as th
 from crowds import crowd
+from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.facts import crowd_facts
-from twoheads.combination.insight.sentences import crowd_sentences, team_sentences
+from twoheads.combination.insight.sentences import team_sentences
 from twoheads.kernels.answers import pack_answers
 from twoheads.observations import Observations
 

@@ -32,7 +32,7 @@ def record(weight=None, cuts=((0, 5),)):
         return part, COMBINED[:, rows], PLAIN[:, rows]
 
     known = [block(*cut) for cut in cuts]
-    of = {id(part): (combined, plain, part.answers.column) for part, combined, plain in known}
+    of = {id(part): (combined, plain, *[part.answers.column] * 2) for part, combined, plain in known}
     return holdout_counts([part for part, *_ in known], lambda part: of[id(part)], RIVALS)
 
 
@@ -85,7 +85,7 @@ def test_the_same_share_of_wins_is_weaker_evidence_with_few_labels():
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():
     unseen = np.array([True, False, False, False, True])
     block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
-    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN), RIVALS), record()
+    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN, HUMAN), RIVALS), record()
     wrong = MODEL.argmax(axis=0) != TRUTH
     assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
     assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)

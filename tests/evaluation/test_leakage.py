@@ -175,7 +175,8 @@ def test_what_compare_says():
     own = compare(team, items(FIRST), TRUTH[FIRST], n_bootstrap=10)
     assert own.how == "5-fold cross-validation"
     assert own.notes()[0] == "The team was fitted on these items."
-    assert own.notes()[1].startswith("The team was evaluated by 5-fold cross-validation: each item by a copy")
+    words = "The team was evaluated by 5-fold cross-validation: each item by a copy"
+    assert any(note.startswith(words) for note in own.notes())
     part = compare(team, items(ALL), TRUTH, sample_weight=np.ones(N), n_bootstrap=10)
     assert (part.how, part.n_items) == ("held out", N - N_FIT)
     assert part.notes()[0] == "The team was fitted on 60 of 90 items with truth; these are left out."

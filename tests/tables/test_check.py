@@ -127,6 +127,57 @@ def test_what_only_the_owner_can_mend_is_left_and_said(tmp_path, capsys):
     assert clean.loc[11, "p_cat"] == "high"
 
 
+def radiology_sheet(path):
+    """A spreadsheet of a group of five readers, saved by a program with decimal commas: 120 images, 60 with truth."""
+    rng = np.random.default_rng(0)
+    names, truth = np.array(["benign", "malignant"]), (rng.random(120) < 0.4).astype(int)
+    rows = []
+    for at, true in enumerate(truth):
+        right = rng.random(5) < (0.9, 0.85, 0.8, 0.75, 0.7)
+        readers = np.where(rng.random(5) < 0.15, "", names[np.where(right, true, 1 - true)]).tolist()
+        score = f"{np.clip(0.3 + 0.35 * true + rng.normal(0, 0.15), 0, 1):.2f}".replace(".", ",")
+        rows.append([f"IMG-{at:03d}", *readers, score, names[true] if at < 60 else "", f"Site {at % 3}"])
+    rows[3][1], rows[5][2], rows[7][3], rows[9][7] = "Malignant", "benign  ", "n/a", names[truth[9]].upper()
+    rows.insert(20, list(rows[10]))
+    rows.insert(40, [""] * 9)
+    header = ["Image ID", *(f"Reader {at}" for at in range(1, 6)), "AI score", "Ground truth", "Site"]
+    path.write_text("".join(";".join(row) + "\r\n" for row in [header, *rows]), encoding="utf-8-sig", newline="")
+    return names[truth]
+
+
+def test_the_spreadsheet_of_a_radiology_group_goes_to_a_report_without_an_editor(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    truth = radiology_sheet(tmp_path / "reads.csv")
+    before = (tmp_path / "reads.csv").read_bytes()
+    assert run(["check", "reads.csv", "--fix", "clean.csv"]) == 0
+    told = capsys.readouterr().out
+    changed = [line.removeprefix("  - ") for line in told.splitlines() if line.startswith("  - ")]
+    assert changed == [
+        "column 'Image ID' is called 'item'.",
+        *(f"column 'Reader {at}' is called 'human_Reader {at}'." for at in range(1, 6)),
+        "column 'AI score' is called 'AI.score'.",
+        "column 'Ground truth' is called 'truth'.",
+        "rows that repeat an earlier one exactly are dropped (1 row, the first is row 21).",
+        "empty rows are dropped (1 row, the first is row 41).",
+        "column 'AI score': decimal commas become points (120 cells; in row 1: '0,34' becomes '0.34').",
+        "column 'Ground truth': spellings are matched (1 cell; in row 10: 'BENIGN' becomes 'benign').",
+        "column 'Reader 1': spellings are matched (1 cell; in row 4: 'Malignant' becomes 'malignant').",
+        "column 'Reader 2': blanks around values are removed (1 cell; in row 6: 'benign  ' becomes 'benign').",
+        "column 'Reader 3': words for 'no value' become blank (1 cell; in row 8: n/a).",
+    ]
+    assert "To mend" not in told
+    assert (tmp_path / "reads.csv").read_bytes() == before
+    command = told.splitlines()[-1]
+    assert command == "twoheads fit clean.csv --positive malignant -o team.json"
+    assert run(shlex.split(command)[1:]) == 0
+    team = th.load(tmp_path / "team.json")
+    assert team.annotators_ == (*(f"Reader {at}" for at in range(1, 6)), "AI")
+    assert (team.machines_, team.n_labelled_, team.n_unlabelled_) == (("AI",), 60, 60)
+    assert np.mean(team.predict(tables.scan("clean.csv", positive="malignant")) == truth) > 0.9
+    assert run(["report", "team.json", "clean.csv", "-o", "report.html"]) == 0
+    assert "model AI alone" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_percentages_become_shares(tmp_path):
     frame = people_and_probabilities()
     for name in CLASSES:

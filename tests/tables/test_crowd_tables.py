@@ -197,10 +197,10 @@ SCALE = "Give numbers on any scale, blank where it is not known; or rename the c
             f"column 'confidence' must hold finite numbers; row 2 of t.csv has -inf (1 rows are off). {SCALE}",
         ),
         (
-            {"t.csv": "human,m.p_a,m.p_b,n.p_a\na,.5,.5,1\n"},
+            {"t.csv": "human,m.p_a,m.p_b,m.p_c,n.p_a\na,.5,.5,0,1\n"},
             {"table": "t.csv"},
             "t.csv must have a column for each class of each model; that of class 'b' and model 'n', 'n.p_b', is "
-            "missing (1 of 4 are missing). Add it, or drop the model.",
+            "missing (2 of 6 are missing). Add it, or drop the model.",
         ),
         (
             {"t.csv": "human,m.p_a,m.p_b,n.p_a,n.p_b\na,.5,.5,.5,.5\na,.5,.5,.5,.9\n"},

@@ -70,8 +70,8 @@ WRONG_TEXTS = {
     "a single class": (
         "human,p_cat\ncat,1\n",
         {},
-        "t.csv must have at least two classes; its only probability column is 'p_cat'. Give one column per class, also "
-        "for the class that means no.",
+        "t.csv must show both classes; its only probability column is 'p_cat', and no answer and no truth is of "
+        "another class. Add the column of the other class, or name both with classes (--classes).",
     ),
     "a misspelt option": (
         GOOD,

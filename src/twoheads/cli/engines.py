@@ -17,6 +17,7 @@ from twoheads.cli import console
 from twoheads.cli.class_shares_option import announce_shares
 from twoheads.cli.table_options import TableOptions
 from twoheads.combination.combiner import Combiner
+from twoheads.combination.insight.class_shares import share_sample
 from twoheads.combination.items import fits_in_memory
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
@@ -142,9 +143,7 @@ def _at_hand_on_cluster(team: Combiner, scanned: tables.Table, cluster: Cluster,
 
 
 def _sample_span(team: Team, scanned: tables.Table, span: Span) -> ItemSample | None:
-    return team.share_sample(
-        team.observe(observations) for observations, _ in scanned.blocks(truth=False, items=False, span=span)
-    )
+    return share_sample(team, (team.observe(seen) for seen, _ in scanned.blocks(truth=False, items=False, span=span)))
 
 
 def _fit_in_passes(team: ProbabilityLabelCombiner, scanned: tables.Table, place: Place) -> None:

@@ -72,6 +72,7 @@ COLUMNS: dict[str, Any] = {
     "annotator": _column("--annotator", "The column that names the person, in --answers."),
     "model_columns": _column("--model-columns", "The model's columns, * for the class: 'score_*'.", "PATTERN"),
     "model_scale": _column("--model-scale", "What they hold: probability, log or logit.", "SCALE"),
+    "positive": _column("--positive", "The class that high scores mean; a column score needs it.", "CLASS"),
     "unsure": Annotated[
         list[str] | None,
         typer.Option(

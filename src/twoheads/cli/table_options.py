@@ -62,7 +62,8 @@ def _columns_at_fit(team: Combiner, *, truth: bool) -> dict[str, Any]:
     columns = {name: value for name, value in team.provenance().get("columns", {}).items() if name not in skipped}
     if "truth" in columns and (Path(columns["truth"]).exists() or looks_like_table(columns["truth"])):
         del columns["truth"]  # a separate file of truth belongs to the table of the fit
-    return {"model_scale": team.model_scale} | columns
+    positive = {} if team.levels_ is None else {"positive": team.levels_.positive}
+    return {"model_scale": team.model_scale} | positive | columns
 
 
 def split_names(text: str, option: str) -> list[str]:

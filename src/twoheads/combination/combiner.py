@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems
 from twoheads.confusion.base import columns_of
+from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
@@ -45,6 +46,9 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     classes_: NDArray[Any]
     annotators_: tuple[str, ...]
     models_: tuple[str, ...]
+    #: The annotators that are machines, and how scores are cut into levels; None without scores.
+    machines_: tuple[str, ...]
+    levels_: ScoreLevels | None
 
     #: The items whose truth it has learnt from.
     learnt_: LearntItems
@@ -132,8 +136,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """``X`` as observations with the classes and models of the fit; a scanned table is read whole."""
         check_is_fitted(self)
         X, _ = read_if_scanned(X, truth=False)
-        observations = as_observations(X, classes=self.classes_, model_scale=self.model_scale)
-        return observations.with_models(self.models_)
+        positive = None if self.levels_ is None else self.levels_.positive
+        observations = as_observations(
+            X,
+            classes=self.classes_,
+            positive=positive,
+            need_model=self.has_model_,
+            model_scale=self.model_scale,
+        )
+        return answered(observations.with_models(self.models_), self.levels_)
 
     def block(self, observations: Observations, rows: slice) -> Block:
         """Consecutive items, with annotators numbered as at fit; unknown ones count as the crowd."""
@@ -194,6 +205,8 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         self._need_model_count(schema)
         self.classes_ = schema.classes
         self.annotators_ = schema.annotators
+        self.machines_ = schema.machines
+        self.levels_ = schema.levels
         self.models_ = schema.models or ("model",)
         self.has_model_ = schema.has_model
         self.n_features_in_ = schema.n_features

@@ -86,7 +86,8 @@ class LabelLabelCombiner(Combiner):
     def facts(self) -> dict[str, Any]:
         """The accuracy of people and of the model, as numbers that JSON can hold."""
         check_is_fitted(self)
-        human_counts = self.confusion_.counts_.sum(axis=0)
+        people = [at for at, name in enumerate(self.annotators_) if name not in self.machines_]
+        human_counts = self.confusion_.counts_[people].sum(axis=0)
         return label_label_facts(self.classes_, self.annotators_, human_counts, self.model_counts_)
 
     def describe(self) -> str:

@@ -1,13 +1,13 @@
 """The items whose truth a team has learnt from, so that it is never judged on them as if they were held out.
 
 An item is recognised by its id where ids were given, and by its content: its answers, and one number made of its
-probabilities. Contents are compared up to the rounding of the coarser table, so that it does not matter whether
-probabilities were stored as float32 or with four decimals, nor in which order the rows are.
+probabilities and scores. Contents are compared up to the rounding of the coarser table, so that it does not matter
+whether probabilities were stored as float32 or with four decimals, nor in which order the rows are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,9 +61,9 @@ class LearntItems(BaseEstimator):
 
     n_items   number of items, with those that are not kept
     id_hash   (n_kept,) of their ids; 0 where there was none
-    key       (n_kept,) of their answers, and of which models have a row
-    place     (2, n_kept) two weighted means of their probabilities, from 0 to 1
-    decimals  of their probabilities: the fewest and the most of any table
+    key       (n_kept,) of their answers, and of which models have a row or a score
+    place     (2, n_kept) two weighted means of their probabilities and scores, from 0 to 1
+    decimals  of their probabilities and scores: the fewest and the most of any table
     n_classes, n_models  how many probabilities ``place`` is made of
     """
 
@@ -83,8 +83,12 @@ class LearntItems(BaseEstimator):
         known = observations if len(rows) == len(observations) else observations.take(rows)
         key = answer_hashes(known.answers, known.unsure, known.annotators, known.classes)
         probas = [_probabilities(proba, known.model_scale) for proba in known.model_proba]
-        decimals = FULL if known.model_scale != "probability" else _decimals(known.model_proba)
-        return cls._made(ids[rows], key, probas, known.models, known.classes, decimals)
+        models, numbers = known.models if probas else (), list(known.model_proba)
+        scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
+        numbers += [values[:, None] for values in scores.values()]
+        decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
+        of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
+        return cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
 
     @classmethod
     def of_block(cls, block: Block, annotators: tuple[str, ...], classes: NDArray[Any], models: Any) -> LearntItems:
@@ -107,10 +111,13 @@ class LearntItems(BaseEstimator):
         models: Sequence[str],
         classes: NDArray[Any],
         decimals: int,
+        of_scores: Mapping[str, Floats] | None = None,
     ) -> LearntItems:
         place = np.zeros((2, len(key)))
-        for model, proba in zip(models, probas, strict=False):  # without a model there is a name, and no rows
-            name = "" if len(models) == 1 else model  # one model is the same with or without a name
+        names = models if len(models) > 1 else ("",) * len(probas)  # one model is the same with or without a name
+        if of_scores:
+            names, probas = (*names, *of_scores), [*probas, *of_scores.values()]
+        for name, proba in zip(names, probas, strict=True):
             blank = np.isnan(proba[:, 0])
             key = key + np.where(blank, np.uint64(0), np.uint64(text_hash(name) | 1))
             place += np.where(blank, 0.0, _class_weights(classes) @ np.nan_to_num(proba).T)
@@ -257,6 +264,15 @@ def _probabilities(proba: NDArray[Any], model_scale: str) -> Floats:
     if model_scale != "probability":
         numbers = np.exp(numbers - numbers.max(axis=1, keepdims=True))
     return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
+
+
+def _between_0_and_1(scores: Floats) -> Floats:
+    """Scores as if they were probabilities of two classes, (n_items, 2); what is rounded moves by no more than it did.
+
+    They rise with the second class, as ``Observations.scores`` do.
+    """
+    second = 0.5 + np.arctan(scores) / np.pi
+    return np.stack([1.0 - second, second], axis=1)
 
 
 def _class_weights(classes: NDArray[Any]) -> Floats:

@@ -190,8 +190,8 @@ class ProbabilityLabelCombiner(Team):
             known = None if classes is None else known_classes(classes)
             return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, classes=known))
         self._need_sample()
-        scale, models = self.model_scale, self.models_
-        items = open_items(X, y, sample_weight, model_scale=scale, classes=self.classes_, models=models)
+        as_before: dict[str, Any] = {"classes": self.classes_, "models": self.models_, "levels": self.levels_}
+        items = open_items(X, y, sample_weight, model_scale=self.model_scale, **as_before)
         self._need_same("X", items.schema.classes, items.schema.models or self.models_)
         earlier = self.statistics_.discounted(forget) if forget else self.statistics_
         result = fit_team(self._parts(items.schema), items, earlier=earlier)
@@ -213,7 +213,8 @@ class ProbabilityLabelCombiner(Team):
         names = {name for team in teams for name in team.annotators_}
         annotators = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
         statistics = merge_statistics([team.statistics_ for team in teams], annotators)
-        schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, self._columns())
+        of_members = statistics.machines, statistics.levels
+        schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, self._columns(), *of_members)
         merged: Self = clone(self)
         merged.adopt(fit_team(self._parts(schema), SampledItems(schema, statistics)))
         return merged.remember(LearntItems.joined([team.learnt_ for team in teams]))
@@ -266,6 +267,12 @@ class ProbabilityLabelCombiner(Team):
                 f"others must be teams of the same kind and parameters; {team!r} is not like {self!r}."
             )
         self._need_same("others", team.classes_, team.models_)
+        scorers, own = (() if each.levels_ is None else each.levels_.names for each in (team, self))
+        if scorers != own:
+            raise InvalidObservations(
+                f"others must have scores of the same members, {', '.join(own[:8]) or 'nobody'}; one has those of "
+                f"{', '.join(scorers[:8]) or 'nobody'}. Fit again on all items."
+            )
 
     def _need_same(self, argument: str, classes: NDArray[Any], models: tuple[str, ...]) -> None:
         """Refuse items, or a team, of other classes or models."""

@@ -1,22 +1,26 @@
 """The rivals of a team: whom it is compared with at fit, in an evaluation and in a report.
 
 One list, in this order: the human, or one person at random, the majority, people combined without the model, each
-model, the mean of several models, and the best single person with enough answers. Only "people combined" is fitted;
+model, the mean of several models, each machine that gives labels or scores, and the best single person with enough
+answers. Machines are not people; a score is the side on which the team reads it. Only "people combined" is fitted;
 the others need no fit, and have the same number wherever the same items are looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from twoheads.confusion.base import columns_of
 from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import answer_of, kept_answers
 from twoheads.kernels.scoring.rivals import (
     Answered,
     PairedSums,
@@ -45,7 +49,7 @@ class Rival(BaseEstimator):
     """One rival, on the items that it has labelled.
 
     key                  "human", "person" (one at random), "majority", "crowd" (people combined), "model" (one of
-                         them), "models" (their mean), or "best_person"
+                         them, or a machine), "models" (their mean), or "best_person"
     name                 of the model or the person; "" if there is none
     n                    weight of the items
     errors, team_errors  its errors, and those of the team on the same items
@@ -79,7 +83,7 @@ class Rival(BaseEstimator):
             "person": "one person at random",
             "majority": "the majority of people",
             "crowd": "people combined, without the model",
-            "model": f"model {self.name} alone" if self.name else "the model alone",
+            "model": "the model alone" if self.name in ("", "model") else f"model {self.name} alone",
             "models": "the mean of the models",
             "best_person": f"{self.name} alone, the best of {n_people:,} people",
         }
@@ -126,24 +130,45 @@ class Rivals(BaseEstimator):
 class RivalList:
     """Who the rivals are: which labels are compared with the truth.
 
-    annotators  the people
-    models      the models; empty where there is none
+    annotators  who answers
+    models      the models that give probabilities; empty where there is none
     crowd       whether people are also combined without the model
+    machines    the annotators that are machines
     """
 
     annotators: tuple[str, ...]
     models: tuple[str, ...]
     crowd: bool = True
+    machines: tuple[str, ...] = ()
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The annotators that are people."""
+        if not self.machines:
+            return self.annotators
+        return tuple(name for name in self.annotators if name not in self.machines)
 
     @property
     def keys(self) -> list[tuple[str, str]]:
         """Key and name of each rival but the best person, in order."""
-        several = len(self.annotators) > 1
-        people = [("person", ""), ("majority", "")] if several else [("human", "")]
-        crowd = [("crowd", "")] if several and self.models and self.crowd else []
+        n_people, machines = len(self.people), [("model", name) for name in self.machines]
+        people = [("person", ""), ("majority", "")] if n_people > 1 else [("human", "")] * n_people
+        crowd = [("crowd", "")] if n_people > 1 and (self.models or machines) and self.crowd else []
         if len(self.models) > 1:
-            return people + crowd + [("model", name) for name in self.models] + [("models", "")]
-        return people + crowd + [("model", "") for _ in self.models]
+            return people + crowd + [("model", name) for name in self.models] + [("models", "")] + machines
+        return people + crowd + [("model", "") for _ in self.models] + machines
+
+    def labels(self, answers: Answers, n_classes: int, models: Codes, crowd: Codes | None = None) -> Labels:
+        """What the rivals say of some items; ``models`` and ``crowd`` as in `Labels`."""
+        if not self.machines:
+            return Labels(answers, n_classes, models, crowd)
+        is_machine = np.array([name in self.machines for name in self.annotators])
+        annotator = answers.column // n_classes
+        people, _ = kept_answers(answers, ~is_machine[annotator])
+        number = np.cumsum(~is_machine) - 1
+        renumbered = replace(people, column=columns_of(people.column, number, n_classes))
+        own = {name: answer_of(answers, self.annotators.index(name), n_classes) for name in self.machines}
+        return Labels(renumbered, n_classes, models, crowd, own)
 
     def sums(
         self,
@@ -158,7 +183,7 @@ class RivalList:
         item, column = item_of_answers(answers)[there], answers.column[there]
         answered = Answered(column // n_classes, item, 1.0 * (column % n_classes != true_label[item]))
         errors = np.stack([labels.errors(*key, self.models, true_label) for key in self.keys])
-        sums = rival_sums(errors, 1.0 * (team_label != true_label), weight, answered, len(self.annotators))
+        sums = rival_sums(errors, 1.0 * (team_label != true_label), weight, answered, max(1, len(self.people)))
         return *sums, np.array(np.count_nonzero(answers.per_item() > 1), dtype=np.float64)
 
     def compared(self, sums: tuple[Floats, ...]) -> Rivals | None:
@@ -175,10 +200,10 @@ class RivalList:
         found = RivalSums(found.fixed[:, there], found.people, found.shared[:, there], found.beside[:, there])
         members = [_rival(*keys[at], found.fixed[:, place]) for place, at in enumerate(there)]
         better = best_rival(found)
-        n_people = n_candidates(found) if len(self.annotators) > 1 else 0
+        n_people = n_candidates(found) if len(self.people) > 1 else 0
         person, leads = best_person(found, better) if n_people else (None, False)
         if person is not None:
-            members.append(_rival("best_person", self.annotators[person], found.people[:, person]))
+            members.append(_rival("best_person", self.people[person], found.people[:, person]))
             better = len(members) - 1 if leads else better
         best = members[better]
         tests = len(members) * (n_people if best.key == "best_person" else 1)
@@ -190,18 +215,23 @@ class RivalList:
 class Labels:
     """What the rivals say of some items.
 
-    models  (n_models, n_items) the class that each model finds most probable, and with several their mean, MISSING
-            without a row; see `model_labels`
-    crowd   (n_items,) the class of people combined; None where they are not
+    answers   of people, numbered among people
+    models    (n_models, n_items) the class that each model finds most probable, and with several their mean, MISSING
+              without a row; see `model_labels`
+    crowd     (n_items,) the class of people combined; None where they are not
+    machines  (n_items,) the label of each machine by its name, MISSING without one
     """
 
     answers: Answers
     n_classes: int
     models: Codes
     crowd: Codes | None = None
+    machines: Mapping[str, Codes] = field(default_factory=dict)
 
     def errors(self, key: str, name: str, models: tuple[str, ...], true_label: Codes) -> Floats:
         """Errors of one rival, (n_items,); NaN where it has no label."""
+        if key == "model" and name in self.machines:
+            return _wrong(self.machines[name], true_label)
         if key in ("model", "models"):
             return _wrong(self.models[models.index(name) if name else -1], true_label)
         asked = self.answers.per_item() > 0

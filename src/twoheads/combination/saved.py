@@ -20,9 +20,12 @@ from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.combination.team import Team
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.dependence import Dependence
 from twoheads.kernels.answers import sorted_answers
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.confusion.score_levels import N_LEVELS
+from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import check_on_load, need
 
 
@@ -57,8 +60,29 @@ def _need_names(team: Combiner) -> None:
         fine = isinstance(names, tuple) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names)
         need(fine, f"its {name} are not a list of different names")
     need(isinstance(getattr(team, "has_model_", None), bool), "its has_model_ is not true or false")
+    _need_members(team)
     provenance = getattr(team, "provenance_", {})
     need(isinstance(provenance, dict), "its provenance_ is not a table of facts")
+
+
+def _need_members(team: Combiner) -> None:
+    """Machines must be annotators, and the levels of scores must be as many as their members, in order."""
+    machines, levels = getattr(team, "machines_", None), getattr(team, "levels_", "missing")
+    fine = isinstance(machines, tuple) and set(machines) <= set(team.annotators_)
+    need(fine, "its machines_ are not among its annotators_")
+    need(levels is None or isinstance(levels, ScoreLevels), "its levels_ are not ScoreLevels")
+    if not isinstance(levels, ScoreLevels):
+        return
+    need(len(team.classes_) == 2, "it has levels_ of scores, and not two classes")
+    need(set(levels.names) <= set(team.annotators_), "its levels_ are of others than its annotators_")
+    need(set(levels.machines) <= set(team.machines_), "the machines of its levels_ are not among its machines_")
+    need(levels.positive in map(label_text, team.classes_.tolist()), "the positive class of its levels_ is not a class")
+    need(len(levels.names) == len(levels.bounds) == len(levels.upper), "its levels_ are not one entry per member")
+    for bounds, upper in zip(levels.bounds, levels.upper, strict=True):
+        _need_floats(bounds, (None,), "levels_.bounds")
+        need(len(bounds) < N_LEVELS and bool((np.diff(bounds) > 0).all()), "the bounds of its levels_ do not rise")
+        fine = isinstance(upper, int) and 1 <= upper <= max(1, len(bounds))
+        need(fine, "the upper levels of its levels_ are out of range")
 
 
 #: The fitted parts of a team, by name: their type, and whether one may be missing.
@@ -85,6 +109,8 @@ def _need_parts(team: ProbabilityLabelCombiner) -> None:
     )
     need((len(team.models_) > 1) == (team.pool_ is not None), "its pool_ does not agree with its models_")
     _need_ranges(team)
+    counts = getattr(team.confusion_, "counts_", None)
+    _need_floats(counts, (len(team.annotators_), n_classes, n_classes), "confusion_.counts_", low=0)
     _need_floats(team.prevalence_, (n_classes,), "prevalence_", low=0)
     _need_floats(team.objective_, (None,), "objective_")
 
@@ -135,6 +161,9 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
 def _need_statistics(team: ProbabilityLabelCombiner) -> None:
     seen, n_classes, n_people = team.statistics_, len(team.classes_), len(team.annotators_)
     need(seen.annotators == team.annotators_, "its statistics_ are of other people than its annotators_")
+    need(seen.machines == team.machines_, "its statistics_ are of other machines than its machines_")
+    levels = None if seen.levels is None else seen.levels.names
+    need(levels == (None if team.levels_ is None else team.levels_.names), "its statistics_ are of other levels_")
     need(isinstance(seen.has_model, bool), "its statistics_ do not say whether there was a model")
     for name in ("n_labelled", "n_unlabelled"):
         number = getattr(seen, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -15,10 +15,9 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
-from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, retained_answers
+from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, class_stats_at_fit
 from twoheads.combination.insight.annotators import LEVEL, annotator_stats, information
-from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
-from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, sampled
+from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, share_sample
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.next_answer import fit_answer_temperature
@@ -34,7 +33,6 @@ from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
-from twoheads.engines.blocks import block_slices
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
@@ -95,7 +93,14 @@ class Team(Combiner):
 
     def result(self) -> FitResult:
         """The fitted quantities as one value, with the parameters as they are now."""
-        schema = Schema(self.classes_, self.annotators_, self.models_, self.has_model_)
+        schema = Schema(
+            self.classes_,
+            self.annotators_,
+            self.models_,
+            self.has_model_,
+            machines=self.machines_,
+            levels=self.levels_,
+        )
         return FitResult(schema, self.rule(), self.statistics_, self.holdout_, self.prevalence_, self.objective_)
 
     def log_joint(self, block: Block) -> Floats:
@@ -107,20 +112,10 @@ class Team(Combiner):
 
         Of a large table a sample is used: at most 2,000 items, fewer with more than 50 classes.
         """
-        sample = self.share_sample(self._observed(X))
+        sample = share_sample(self, self._observed(X))
         if sample is None:
             raise InvalidObservations("X must hold at least one item to estimate class shares; it holds none.")
         return self.shares_of_sample(sample)
-
-    def share_sample(self, observed: Iterable[Observations]) -> ItemSample | None:
-        """The sample of items from which class shares are estimated; None without items."""
-        n_classes = len(self.classes_)
-        blocks = (
-            self.block(observations, rows)
-            for observations in observed
-            for rows in block_slices(len(observations), n_classes)
-        )
-        return sampled(blocks, n_classes)
 
     def shares_of_sample(self, sample: ItemSample) -> ClassShares:
         """The class shares, from a sample of `share_sample`."""
@@ -199,15 +194,17 @@ class Team(Combiner):
         rests on the truth and "believed" for one that rests on the team's own posterior; ``accuracy`` with its 90 %
         interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other answers on an
         item that are the same; ``bits``, the information of one answer about the true class, as the team estimates it.
-        "Unsure" is no answer here, neither right nor wrong. Computed on first use, with five fits to parts of the
+        "Unsure" is no answer here, neither right nor wrong. Models that give labels or scores are no people: their
+        accuracies are in `facts`, under ``machines``. Computed on first use, with five fits to parts of the
         labelled items where there are others too.
         """
         return self.annotator_stats_at(LEVEL)
 
     def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
         """`annotator_stats_` with intervals of another level."""
-        accuracy, bits = self.people_accuracy_, information(self.confusion_)
-        return annotator_stats(self.annotators_, accuracy, self.annotation_counts_, bits, level)
+        people = self.result().schema.people
+        accuracy, bits = self.people_accuracy_, information(self.confusion_)[people]
+        return annotator_stats(self.people_, accuracy, self.annotation_counts_[:, people], bits, level)
 
     def class_stats(self, level: float = LEVEL) -> dict[str, NDArray[Any]]:
         """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
@@ -216,13 +213,12 @@ class Team(Combiner):
         `annotator_stats_`.
         """
         check_is_fitted(self)
-        counts, answers = self.labelled_counts_, retained_answers(self, self.result())
-        if answers is not None:
-            shares_of = shares_from_answers(answers)
-        else:
-            measured = bool(counts.any())
-            shares_of = shares_from_counts(counts if measured else self.confusion_.counts_, measured=measured)
-        return class_stats(self.annotators_, self.classes_, counts, shares_of, level)
+        return class_stats_at_fit(self, self.result(), level)
+
+    @property
+    def people_(self) -> tuple[str, ...]:
+        """The annotators that are people, not machines."""
+        return tuple(name for name in self.annotators_ if name not in self.machines_)
 
     @property
     def n_labelled_(self) -> int:

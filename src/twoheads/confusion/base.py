@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -141,6 +142,16 @@ class Confusion(BaseEstimator, ABC):
         check_is_fitted(self, "human_given_true_")
         known = self.human_given_true_.reshape(-1, *self.crowd_given_true_.shape)
         return np.concatenate([known, self.crowd_given_true_[None]])
+
+    def of(self, who: list[int]) -> Self:
+        """The estimate of some annotators only, those with these numbers; the crowd is theirs."""
+        if len(who) == len(self.counts_):
+            return self
+        chosen = copy(self)
+        chosen.counts_ = self.counts_[who]
+        chosen.human_given_true_ = self.people()[:-1][who]
+        chosen.crowd_given_true_ = self.given_true(chosen.counts_.sum(axis=0))
+        return chosen
 
     def log_table(self) -> Floats:
         """Log of `people` as one table, a row per (person, answer), the crowd's rows last."""

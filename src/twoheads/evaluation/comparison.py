@@ -116,7 +116,9 @@ class Comparison:
         """Remarks on the items evaluated, a sentence each; empty if there are none."""
         counts = self.n_items, self.n_unknown, self.n_not_asked, self.n_without_model
         chance = chance_note(self.combination.scores.get("expected_calibration_error"))
-        return [*self.remarks, *headline.notes(self.how, *counts), *([] if chance is None else [chance])]
+        machines = self.model is None and any(rival.key == "model" for rival in self.rivals)
+        remarks = headline.notes(self.how, *counts, machines=machines)
+        return [*self.remarks, *remarks, *([] if chance is None else [chance])]
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers, the headline and the notes as plain Python objects that JSON can hold."""

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import Predictions, predict_all
-from twoheads.evaluation.team import Team, UnfittedTeam
+from twoheads.evaluation.team import Team, UnfittedTeam, positive_of
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
@@ -62,7 +63,7 @@ def cross_validated(
     (4, 'leave-one-out cross-validation')
     """
     y, sample_weight = matched_rows(X, y, sample_weight)
-    observations = as_observations(X, y=y, model_scale=team.model_scale)
+    observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
     truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
     known = np.flatnonzero(truth != MISSING)
     if len(known) < 2:
@@ -73,7 +74,9 @@ def cross_validated(
     folds = _folds(truth[known], n_splits, random_state)
     n_folds = int(folds.max()) + 1
     rows = [known[folds == fold] for fold in range(n_folds)]
-    parts = [_predict_fold(team, observations, truth, weight, held_out) for held_out in rows]
+    # A score is read as the same label in every fold: what the rivals say does not depend on a fit.
+    levels = ScoreLevels.of(observations, truth)
+    parts = [_predict_fold(team, observations, truth, weight, held_out, levels) for held_out in rows]
     how = "leave-one-out" if n_folds == len(known) else f"{n_folds}-fold"
     joined = _concatenated(parts).take(np.argsort(np.concatenate(rows)))
     return replace(joined, weight=None if weight is None else weight[known], how=f"{how} cross-validation")
@@ -108,12 +111,18 @@ def _folds(truth: Codes, n_splits: int, random_state: int | None) -> Codes:
 
 
 def _predict_fold(
-    team: UnfittedTeam, observations: Observations, truth: Codes, weight: Floats | None, held_out: Codes
+    team: UnfittedTeam,
+    observations: Observations,
+    truth: Codes,
+    weight: Floats | None,
+    held_out: Codes,
+    levels: ScoreLevels | None,
 ) -> Predictions:
     training = np.setdiff1d(np.arange(len(observations)), held_out)
     training_weight = None if weight is None else weight[training]
     fitted = fitted_on(team, observations.take(training), truth[training], training_weight)
-    return predict_all(fitted, observations.take(held_out).aligned(fitted.classes_), truth[held_out], None)
+    there = observations.take(held_out).aligned(fitted.classes_)
+    return predict_all(fitted, there, truth[held_out], None, levels=levels)
 
 
 def _concatenated(parts: list[Predictions]) -> Predictions:
@@ -133,6 +142,7 @@ def _concatenated(parts: list[Predictions]) -> Predictions:
         crowd_proba=np.concatenate(crowd) if len(crowd) == len(parts) else None,
         answers=joined_answers([part.answers for part in parts if part.answers is not None]),
         annotators=parts[0].annotators,
+        machines=parts[0].machines,
         models=parts[0].models,
         model_labels=np.concatenate([part.model_labels for part in parts if part.model_labels is not None], axis=1),
     )

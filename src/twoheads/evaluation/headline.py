@@ -45,8 +45,10 @@ def against(found: Difference, *, of_all: bool) -> str:
     return f"{compared}. Use {found.words} instead, or fit the team on more items with truth."
 
 
-def notes(how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int) -> list[str]:
-    """Remarks on the items evaluated, a sentence each."""
+def notes(
+    how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int, *, machines: bool = False
+) -> list[str]:
+    """Remarks on the items evaluated, a sentence each; ``machines`` if models give labels or scores."""
     found = []
     if "cross-validation" in how:
         found.append(f"The team was evaluated by {how}: each item by a copy fitted without its truth.")
@@ -56,9 +58,13 @@ def notes(how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_mo
         found.append(f"With {count(n_items, 'item')} of known truth the intervals are wide.")
     if n_unknown:
         found.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
-    if n_not_asked:
+    if machines and n_not_asked == n_items:
+        found.append("Nobody answered about these items: only models' labels and scores are combined.")
+    elif n_not_asked:
         items = f"{count(n_not_asked, 'item')} {_has(n_not_asked)}"
         found.append(f"{items} no answer: the human is evaluated on the others.")
+    if n_without_model == n_items and machines:
+        return found
     if n_without_model == n_items:
         found.append("No model has predictions for these items: only people's answers are combined.")
     elif n_without_model:

@@ -13,7 +13,7 @@ from twoheads.evaluation.bootstrap import Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predict_all
-from twoheads.evaluation.team import UnfittedTeam
+from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
@@ -110,7 +110,7 @@ def learning_curve(
         raise InvalidParameter(f"held_out must be between 0 and 1; it is {held_out!r}.")
     rng = np.random.default_rng(random_state)
     y, _ = matched_rows(X, y)
-    observations = as_observations(X, y=y, model_scale=team.model_scale)
+    observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
     truth = as_truth(y, observations)
     known, unknown = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)
     if len(known) < _MIN_LABELS:

@@ -13,7 +13,8 @@ from twoheads.combination.insight.facts import people_facts
 from twoheads.combination.insight.out_of_fold import out_of_fold_posterior
 from twoheads.combination.insight.people_accuracy import measured_accuracy
 from twoheads.combination.statistics.reservoir import sample_size
-from twoheads.evaluation.team import Team, confusion_of
+from twoheads.confusion.score_levels import answered
+from twoheads.evaluation.team import Team, confusion_of, levels_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.confusion.annotators import annotation_counts
 from twoheads.kernels.numerics.sampling import reservoir_keys
@@ -42,7 +43,7 @@ def measured_people(
     fitted_on_same: bool = False,
     level: float = SHOWN_LEVEL,
 ) -> MeasuredPeople | None:
-    """People's own answers against the truth given here; None where no item of known truth has an answer.
+    """People's own answers, not those of machines, against the truth; None where no item of known truth has one.
 
     Items without truth narrow the intervals by what the team believes of them: the team itself if it was fitted on
     other items, else copies of it that were fitted without the item. With more labelled items than a fit retains they
@@ -51,14 +52,17 @@ def measured_people(
     truth, weight  (n_items,)
     """
     posterior = _held_out_posterior(team, observations, truth, weight, fitted_on_same)
-    answers = answer_rows(observations, truth, weight, posterior)
+    observations = answered(observations, levels_of(team))
+    who = [at for at, name in enumerate(observations.annotators) if name not in observations.machines]
+    answers = answer_rows(observations, truth, weight, posterior).of(who)
     n_items = len(np.unique(answers.labelled().item))
     if not n_items:
         return None
     accuracy = measured_accuracy(answers)
-    n_people, n_classes = len(observations.annotators), observations.n_classes
-    _, counts = annotation_counts(observations.answers, weight, n_people, n_classes)
-    stats = annotator_stats(observations.annotators, accuracy, counts, _bits(team, observations.annotators), level)
+    n_annotators, n_classes = len(observations.annotators), observations.n_classes
+    _, counts = annotation_counts(observations.answers, weight, n_annotators, n_classes)
+    names = tuple(observations.annotators[at] for at in who)
+    stats = annotator_stats(names, accuracy, counts[:, who], _bits(team, names), level)
     return MeasuredPeople(stats, people_facts(stats, accuracy, level), n_items)
 
 

@@ -10,12 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.rivals import model_labels
+from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.evaluation.leakage import status_of
-from twoheads.evaluation.team import Team, at_hand, calibrator_of
+from twoheads.evaluation.team import Team, at_hand, calibrator_of, levels_of, observed_by
 from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.observations import Observations, as_observations, as_truth, as_weight, matched_rows
+from twoheads.observations import (
+    Observations,
+    answers_of_people,
+    as_truth,
+    as_weight,
+    matched_rows,
+    without_machines,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +53,9 @@ class Predictions:
     crowd_proba : ndarray of shape (n_items, n_classes) or None
         The people's answers as the team combines them without the model; None if no item has several answers, or none
         has a model prediction.
-    answers, annotators : Answers, tuple of str
-        The people's answers, and their names; None if only ``human_error`` is known.
+    answers, annotators, machines : Answers, tuple of str, tuple of str
+        The annotators' answers, scores being the side on which they are, the names, and those that are machines; None
+        if only ``human_error`` is known.
     models, model_labels : tuple of str, ndarray of shape (n_labels, n_items)
         The models' names, and the class that each, and with several their mean, finds most probable.
     """
@@ -65,6 +74,7 @@ class Predictions:
     crowd_proba: Floats | None = None
     answers: Answers | None = None
     annotators: tuple[str, ...] = ("human",)
+    machines: tuple[str, ...] = ()
     models: tuple[str, ...] = ("model",)
     model_labels: Codes | None = None
 
@@ -120,22 +130,35 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
     >>> found.human_label.tolist(), found.model_label.tolist(), found.combined_label.tolist()
     ([0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 1])
     """
-    observations = as_observations(X, classes=team.classes_, model_scale=team.model_scale)
+    observations = observed_by(team, X)
     y, sample_weight = matched_rows(X, y, sample_weight)
     weight = as_weight(sample_weight, len(observations))
     truth = as_truth(y, observations)
     return replace(predict_all(team, observations, truth, weight), how=status_of(team, observations, truth))
 
 
-def predict_all(team: Team, observations: Observations, true_label: Codes, weight: Floats | None) -> Predictions:
-    """Predictions for observations whose classes are the team's."""
+def predict_all(
+    team: Team,
+    observations: Observations,
+    true_label: Codes,
+    weight: Floats | None,
+    *,
+    levels: ScoreLevels | None = None,
+) -> Predictions:
+    """Predictions for observations whose classes are the team's.
+
+    levels  by which scores are a human's or a machine's label; those of the team by default
+    """
     team = at_hand(team, observations)
     calibrator = calibrator_of(team)
     model, calibrated, labels = _model_proba(observations, calibrator)
-    human_label, human_error = majority(observations, true_label)
     has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
-    if observations.answers.start is not None and has_model.any() and calibrator is not None:
-        crowd = team.predict_proba(replace(observations, model_proba=(), models=()))
+    read = answered(observations, levels or levels_of(team))
+    human_label, human_error = majority(read, true_label)
+    several = answers_of_people(read).start is not None
+    if several and (has_model.any() or read.machines) and calibrator is not None:
+        people = without_machines(answered(observations, levels_of(team)))
+        crowd = team.predict_proba(replace(people, model_proba=(), models=()))
     return Predictions(
         observations.classes,
         observations.items,
@@ -148,16 +171,18 @@ def predict_all(team: Team, observations: Observations, true_label: Codes, weigh
         combined,
         weight,
         crowd_proba=crowd,
-        answers=observations.answers,
-        annotators=observations.annotators,
+        answers=read.answers,
+        annotators=read.annotators,
+        machines=read.machines,
         models=observations.models if observations.model_proba else (),
         model_labels=labels,
     )
 
 
 def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floats]:
-    """Majority label of the people for each item, and its error; see `Predictions`."""
-    answers, n_items, n_classes = observations.answers, len(observations), observations.n_classes
+    """Majority label of the people for each item, and its error; see `Predictions`. Machines do not vote."""
+    n_items, n_classes = len(observations), observations.n_classes
+    answers = answers_of_people(observations)
     error = np.full(n_items, np.nan)
     known = true_label != MISSING
     if answers.start is None:

@@ -10,8 +10,9 @@ from twoheads.combination.rivals import FITTED, Labels, Rival, RivalList, Rivals
 from twoheads.evaluation.bootstrap import Resampling, Score, share_score
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.team import Team, record_of
-from twoheads.kernels.answers import Answers, item_of_answers
+from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.chosen_answers import answer_of
 from twoheads.text import count, percent
 
 
@@ -70,7 +71,8 @@ class Compared:
 
 def compared_rivals(items: Predictions) -> Compared | None:
     """The rivals on items of known truth; None if none has labelled any of them."""
-    listed, labels = _listed(items), _labels(items)
+    listed = _listed(items)
+    labels = _labels(listed, items)
     sums = listed.sums(labels, items.true_label, items.combined_label, items.weight)
     found = listed.compared(sums)
     if found is None:
@@ -100,22 +102,18 @@ def _sizes(found: Rivals) -> list[float]:
 
 def _listed(items: Predictions) -> RivalList:
     models = items.models if items.has_model.any() else ()
-    return RivalList(items.annotators or ("human",), models, items.crowd_proba is not None)
+    return RivalList(items.annotators or ("human",), models, items.crowd_proba is not None, items.machines)
 
 
-def _labels(items: Predictions) -> Labels:
+def _labels(listed: RivalList, items: Predictions) -> Labels:
     crowd = None if items.crowd_proba is None else items.crowd_proba.argmax(axis=1)
     answers = Answers(items.human_label) if items.answers is None else items.answers
     models = items.model_label[None] if items.model_labels is None else items.model_labels
-    return Labels(answers, len(items.classes), models, crowd)
+    return listed.labels(answers, len(items.classes), models, crowd)
 
 
 def _errors(rival: Rival, listed: RivalList, labels: Labels, items: Predictions) -> Floats:
     if rival.key != "best_person":
         return labels.errors(rival.key, rival.name, listed.models, items.true_label)
-    person, n_classes = listed.annotators.index(rival.name), labels.n_classes
-    error, column = np.full(len(items), np.nan), labels.answers.column
-    own = np.flatnonzero((column != MISSING) & (column // n_classes == person))
-    at = item_of_answers(labels.answers)[own]
-    error[at] = column[own] % n_classes != items.true_label[at]
-    return error
+    label = answer_of(labels.answers, listed.people.index(rival.name), labels.n_classes)
+    return np.where(label == MISSING, np.nan, 1.0 * (label != items.true_label))

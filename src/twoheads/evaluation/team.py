@@ -18,7 +18,9 @@ from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.rivals import Rivals
 from twoheads.confusion.base import Confusion
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Floats
+from twoheads.observations import Observations, as_observations
 
 
 class UnfittedTeam(Protocol):
@@ -172,6 +174,35 @@ def calibrator_of(team: Team) -> Calibrator | None:
 def confusion_of(team: Team) -> Confusion | None:
     """The team's fitted confusion estimate, if it has one."""
     return team.confusion_ if isinstance(team, EstimatesConfusion) else None
+
+
+def people_of(team: Team) -> tuple[str, ...]:
+    """The annotators of a team that are people."""
+    machines = getattr(team, "machines_", ())
+    return tuple(name for name in team.annotators_ if name not in machines)
+
+
+def levels_of(team: Team) -> ScoreLevels | None:
+    """How the team cuts scores into levels; None without scores."""
+    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    return levels
+
+
+def positive_of(team: UnfittedTeam) -> str | None:
+    """The class that high scores mean to a fitted team; None where it knows no scores."""
+    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    return None if levels is None else levels.positive
+
+
+def observed_by(team: Team, X: Any) -> Observations:
+    """``X`` as observations with the classes of a fitted team; high scores mean what they meant at fit."""
+    return as_observations(
+        X,
+        classes=team.classes_,
+        positive=positive_of(team),
+        need_model=getattr(team, "has_model_", True),
+        model_scale=team.model_scale,
+    )
 
 
 def n_labelled_of(team: Team) -> int | None:

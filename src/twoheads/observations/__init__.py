@@ -6,6 +6,7 @@ from twoheads.observations.checks import as_weight
 from twoheads.observations.convert import as_model, as_observations
 from twoheads.observations.model_checks import OBSERVATIONS_TERMS, SUM_TOLERANCE, ModelTerms
 from twoheads.observations.observations import Observations
+from twoheads.observations.people_alone import answers_of_people, people_in, without_machines
 from twoheads.observations.targets import as_targets, as_truth, labelled_items, matched_rows
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "SUM_TOLERANCE",
     "ModelTerms",
     "Observations",
+    "answers_of_people",
     "as_model",
     "as_observations",
     "as_targets",
@@ -20,4 +22,6 @@ __all__ = [
     "as_weight",
     "labelled_items",
     "matched_rows",
+    "people_in",
+    "without_machines",
 ]

@@ -19,7 +19,9 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations.checks import as_class_codes, as_confidence, check_columns, same_length
 from twoheads.observations.columns import (
     annotator_columns,
+    class_names,
     confidence_columns,
+    has_model_columns,
     model_columns,
     named_classes,
     need_annotators,
@@ -31,9 +33,12 @@ from twoheads.observations.labels import (
     encode_labels,
     is_missing,
     label_text,
+    ordered_classes,
     split_unsure,
     unsure_words,
 )
+from twoheads.observations.members import Scores, member_columns, read_scores
+from twoheads.observations.two_classes import both_columns, texts_of, with_other_class
 
 Mask = NDArray[np.bool_]
 
@@ -55,6 +60,8 @@ class Fields(AnswerFields):
     items: NotRequired[NDArray[Any] | None]
     columns: NotRequired[tuple[str, ...] | None]
     models: NotRequired[tuple[str, ...] | None]
+    machines: NotRequired[tuple[str, ...]]
+    scores: NotRequired[Scores | None]
 
 
 def read_arrays(
@@ -80,6 +87,8 @@ def read_arrays(
         "columns": None,
         "items": None if items is None else as_column(items),
         "models": tuple(probas),
+        "machines": (),
+        "scores": None,
         **wide_answers([codes], [unsure], [sure], n_classes, len(human)),
     }
 
@@ -118,32 +127,73 @@ def _codes_or_names(human: NDArray[Any], classes: NDArray[Any], order: Codes | N
     return codes if order is None else permute_classes(Answers(codes), np.argsort(order)).column, None
 
 
-def read_frame(X: Any, y: Any, classes: NDArray[Any] | None, unsure: Any, *, need_human: bool) -> Fields:
+def read_frame(
+    X: Any,
+    y: Any,
+    classes: NDArray[Any] | None,
+    unsure: Any,
+    *,
+    need_human: bool,
+    need_model: bool = True,
+    positive: Any = None,
+    model_scale: str = "probability",
+) -> Fields:
     """A wide table: ``human`` or ``human_<name>``, ``p_<class>`` or ``<model>.p_<class>``, perhaps more."""
     frame = Frame(X)
-    models = model_columns(frame.columns, frame.argument)
     annotators = annotator_columns(frame.columns, frame.argument)
     sure_columns = confidence_columns(frame.columns, annotators)
-    if need_human:
+    models = model_columns(frame.columns, frame.argument) if has_model_columns(frame.columns) else {}
+    names = class_names(models)
+    members = member_columns(frame.columns, frame.argument, annotators, models, positive=positive)
+    if need_model and not members and not models:
+        model_columns(frame.columns, frame.argument)  # which names the columns that there are
+    if need_human and not members:
         need_annotators(annotators, frame.columns, frame.argument)
-    names = list(next(iter(models.values())))
-    words = unsure_words(unsure, names)
-    split = {column: split_unsure(frame.column(column), words, column) for column in annotators.values()}
+    words = unsure_words(unsure, names if classes is None else map(label_text, classes.tolist()))
+    answered = annotators | members.labels
+    split = {column: split_unsure(frame.column(column), words, column) for column in answered.values()}
     labels = {column: certain for column, (certain, _) in split.items()}
     truth = None if y is None else as_column(y)
-    named = classes_of_frame(names, truth, list(labels.values())) if classes is None else same_classes(names, classes)
+    named = _classes(names, truth, list(labels.values()), models) if classes is None else same_classes(names, classes)
     codes = [encode_labels(values, named, argument=column, allow_codes=False) for column, values in labels.items()]
     masks = [mask for _, mask in split.values()]
-    by_model = [[columns[label_text(name)] for name in named.tolist()] for columns in models.values()]
+    texts = [label_text(name) for name in named.tolist()]
+    used = [[columns[name] for name in texts if name in columns] for columns in models.values()]
     return {
         "classes": named,
-        "model_proba": tuple(map(frame.numbers, by_model)),
-        "annotators": tuple(annotators) or ("human",),
+        "model_proba": tuple(frame_rows(frame, columns, texts, model_scale) for columns in models.values()),
+        "annotators": tuple(answered) or (() if members else ("human",)),
         "items": frame.column("item") if "item" in frame.columns else None,
-        "columns": (*annotators.values(), *(column for columns in by_model for column in columns)),
+        "columns": (*answered.values(), *members.scores.values(), *(column for each in used for column in each)),
         "models": tuple(models),
-        **wide_answers(codes, masks, _confidences(frame, annotators, sure_columns), len(named), len(frame)),
+        "machines": tuple(members.labels),
+        "scores": read_scores(members, frame.column, named, positive) if members.scores else None,
+        **wide_answers(codes, masks, _confidences(frame, answered, sure_columns), len(named), len(frame)),
     }
+
+
+def _classes(
+    names: list[str], truth: NDArray[Any] | None, answers: list[NDArray[Any]], models: dict[str, dict[str, str]]
+) -> NDArray[Any]:
+    """The classes that columns of models name; where they name none or one, with those of answers and truth."""
+    if len(names) > 1:
+        return classes_of_frame(names, truth, answers)
+    found = texts_of(answers)
+    # Whole numbers may be codes of classes, unless answers are numbers too.
+    if truth is not None and truth.ndim == 1 and (len({*names, *found}) < 2 or truth.dtype.kind not in "iuf"):
+        found = found + texts_of([truth])
+    if names:
+        column = next(iter(next(iter(models.values())).values()))
+        names = with_other_class(names, found, "X", column)
+    return ordered_classes(names or set(found), truth, *answers)
+
+
+def frame_rows(frame: Frame, columns: dict[str, str], names: list[str], scale: str) -> NDArray[Any]:
+    """A model's numbers, a column per class; of two classes one is enough."""
+    if len(columns) == 1 < len(names):
+        ((name, column),) = columns.items()
+        return both_columns(frame.numbers([column]), names.index(name) == 1, scale, column)
+    return frame.numbers([columns[name] for name in names])
 
 
 def _confidences(frame: Frame, annotators: dict[str, str], columns: dict[str, str]) -> list[Floats | None]:

@@ -148,8 +148,8 @@ def check_order(classes: NDArray[Any], model_proba: Sequence[NDArray[Any]]) -> N
         )
 
 
-def check_same_classes(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse classes that are not those of a fit, in any order."""
+def class_order(names: Sequence[str], wanted: Sequence[str]) -> Codes:
+    """The position of each class of a fit among ``names``, which must be the same, in any order."""
     if sorted(names) != sorted(wanted):
         raise InvalidObservations(
             f"X must have the same classes as at fit; they were {', '.join(map(repr, wanted[:8]))} "
@@ -157,6 +157,7 @@ def check_same_classes(names: Sequence[str], wanted: Sequence[str]) -> None:
             f"({len(set(wanted) - set(names))} of {len(wanted)} are missing, "
             f"{len(set(names) - set(wanted))} are new). Name all classes when making the observations."
         )
+    return np.array([names.index(name) for name in wanted], dtype=np.intp)
 
 
 def need_items(n_items: int) -> None:
@@ -176,10 +177,15 @@ def check_same_models(models: Sequence[str], wanted: Sequence[str]) -> None:
 
 
 def check_information(
-    has_model: Callable[[], NDArray[np.bool_]], answers: Answers, unsure: Answers | None, items: NDArray[Any]
+    has_model: Callable[[], NDArray[np.bool_]],
+    answers: Answers,
+    unsure: Answers | None,
+    items: NDArray[Any],
+    scored: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Refuse items without a model row, an answer or "unsure"; most tables need no look at the models."""
+    """Refuse items without a model row, an answer, "unsure" or a score; most tables need no look at the models."""
     empty = np.flatnonzero(answers.per_item() == 0)
+    empty = empty if scored is None else empty[~scored[empty]]
     if len(empty) and unsure is not None:
         empty = empty[unsure.per_item()[empty] == 0]
     empty = empty[~has_model()[empty]] if len(empty) else empty

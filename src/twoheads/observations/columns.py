@@ -70,6 +70,11 @@ def model_columns(columns: Sequence[str], where: str) -> dict[str, dict[str, str
     return same_in_models({"model": class_columns(columns, where)} | named, where)
 
 
+def has_model_columns(columns: Sequence[str]) -> bool:
+    """Whether any column holds a model's numbers by its name."""
+    return bool(matching(columns, PROBABILITY) or named_models(columns, ""))
+
+
 def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
     """The column of each class, by class name, of each model that has a name: ``<model>.p_<class>``."""
     models: dict[str, dict[str, str]] = {}
@@ -86,10 +91,10 @@ def named_models(columns: Sequence[str], where: str) -> dict[str, dict[str, str]
 
 
 def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, dict[str, str]]:
-    """``models``, if every model has a column for each class."""
-    if len(models) == 1:
-        return models
+    """``models``, if every model has a column for each class; of two classes one is enough."""
     every = sorted_names({name for classes in models.values() for name in classes})
+    if len(models) == 1 or len(every) <= 2:
+        return models
     lacking = [(model, name) for model, classes in models.items() for name in every if name not in classes]
     if lacking:
         model, name = lacking[0]
@@ -102,9 +107,17 @@ def same_in_models(models: dict[str, dict[str, str]], where: str) -> dict[str, d
     return models
 
 
+def class_names(models: dict[str, dict[str, str]]) -> list[str]:
+    """The classes that the columns of models name, in the order of the columns."""
+    return list(dict.fromkeys(name for columns in models.values() for name in columns))
+
+
 def annotator_columns(columns: Sequence[str], where: str) -> dict[str, str]:
-    """The column of each annotator's answers by name: ``human`` first, then each ``human_<name>`` in order."""
-    named = matching(columns, HUMAN)
+    """The column of each annotator's answers by name: ``human`` first, then each ``human_<name>`` in order.
+
+    ``human_<name>.score`` holds scores.
+    """
+    named = matching([name for name in columns if not name.endswith(".score")], HUMAN)
     found = {name: named[name] for name in sorted_names(named)} if named else {}
     if "human" not in columns:
         return found
@@ -140,10 +153,10 @@ def confidence_columns(columns: Sequence[str], annotators: Iterable[str]) -> dic
 
 
 def same_classes(columns: Iterable[str], classes: NDArray[Any], *, argument: str = "X") -> NDArray[Any]:
-    """``classes``, if the probability columns are those."""
+    """``classes``, if the probability columns are those, or one of two; a table without a model has none."""
     wanted, there = {label_text(name) for name in classes.tolist()}, set(columns)
     lacking, extra = sorted_names(wanted - there), sorted_names(there - wanted)
-    if lacking or extra:
+    if extra or (there and lacking and len(wanted) > 2):
         what = [f"p_{name} is missing" for name in lacking[:3]] + [f"p_{name} is new" for name in extra[:3]]
         raise InvalidObservations(
             f"{argument} must have the same probability columns as at fit; {', '.join(what)} "

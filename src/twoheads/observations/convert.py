@@ -24,6 +24,8 @@ def as_observations(
     *,
     y: Any = None,
     classes: NDArray[Any] | None = None,
+    positive: Any = None,
+    need_model: bool = True,
     model_scale: str = "probability",
     terms: ModelTerms = CALL_TERMS,
 ) -> Observations:
@@ -38,6 +40,10 @@ def as_observations(
         The truth, for the type of the class labels only.
     classes : ndarray, optional
         The classes of a fitted estimator; ``X`` must have the same.
+    positive : label, optional
+        The class that high scores mean, in a data frame; Observations know theirs.
+    need_model : bool
+        Whether a data frame must have a model's columns, unless members give labels or scores.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold; Observations know theirs.
     terms : ModelTerms
@@ -51,7 +57,8 @@ def as_observations(
     if isinstance(X, Observations):
         return _with_classes(X, y, classes)
     if is_frame(X):
-        fields = read_frame(X, y, classes, (), need_human=True)
+        needs = {"need_human": True, "need_model": need_model}
+        fields = read_frame(X, y, classes, (), **needs, positive=positive, model_scale=model_scale)
         return Observations.checked(**fields, model_scale=model_scale, terms=terms)
     array = as_matrix(X, n_columns=3, columns="the human's code, then one probability per class")
     named = array_classes(y, classes, array.shape[1] - 1)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.errors import InvalidObservations, Problem
 from twoheads.kernels.answers import pack_answers, pack_values
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.observations.builders import Fields
+from twoheads.observations.builders import Fields, frame_rows
 from twoheads.observations.checks import as_confidence
 from twoheads.observations.columns import (
     ANNOTATOR,
-    ANSWER,
     ITEM,
+    class_names,
     model_columns,
     named_classes,
     one_of,
@@ -33,14 +33,23 @@ from twoheads.observations.labels import (
     split_unsure,
     unsure_words,
 )
+from twoheads.observations.long_scores import LongScores, answers_and_scores
+from twoheads.observations.two_classes import texts_of, with_other_class
 
 
-def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: Any) -> Fields:
+def read_answers(
+    answers: Any,
+    model: Any,
+    classes: ArrayLike | None,
+    unsure: Any,
+    *,
+    positive: Any = None,
+    model_scale: str = "probability",
+) -> Fields:
     """A long table of answers and a table of models' rows; items are matched by their text."""
     long = Frame(answers, argument="answers")
-    item, annotator, answer = (
-        long.column(one_of(long.columns, names, "answers")) for names in (ITEM, ANNOTATOR, ANSWER)
-    )
+    item, annotator = (long.column(one_of(long.columns, names, "answers")) for names in (ITEM, ANNOTATOR))
+    answer, score = answers_and_scores(long, positive)
     known = None if classes is None else named_classes(classes, len(as_column(classes)))[0]
     if model is None:
         texts = [] if known is None else [label_text(name) for name in known.tolist()]
@@ -49,21 +58,30 @@ def read_answers(answers: Any, model: Any, classes: ArrayLike | None, unsure: An
     else:
         table = Frame(model, argument="model")
         columns = model_columns(table.columns, table.argument)
-        texts = list(next(iter(columns.values())))
+        texts = class_names(columns)
         answer, unsure_at = split_unsure(answer, unsure_words(unsure, texts), "answers")
+        if known is None:
+            texts = with_other_class(texts, texts_of([answer]), "model", _first_column(columns))
         named = ordered_classes(texts, answer) if known is None else same_classes(texts, known, argument="model")
-        rows = _model_rows(table, columns, named)
+        rows = _model_rows(table, columns, named, model_scale)
     codes = encode_labels(answer, rows.classes, argument="answers", allow_codes=False)
     item_code = _numbered(item, rows.items, "item", "answers")
     annotator_code, annotators = _annotator_codes(annotator)
     answered, n_items, n_classes = np.flatnonzero(codes != MISSING), len(rows.items), len(rows.classes)
+    scores = None
+    if score is not None:
+        scored = LongScores(score, item_code, annotator_code, annotators)
+        place, names = scored.others(answered)
+        scores = scored.scores(n_items, rows.classes, positive)
+        annotator_code, annotators = place[annotator_code], names
     place, column = item_code[answered], annotator_code[answered] * n_classes + codes[answered]
     sure = as_confidence(long.column("confidence"), "column 'confidence'") if "confidence" in long.columns else None
     return {
         "classes": rows.classes,
         "model_proba": tuple(_filled(proba, n_items) for proba in rows.probas.values()),
         "answers": pack_answers(place, column, n_items),
-        "annotators": annotators or ("human",),
+        "annotators": annotators or (("human",) if scores is None else ()),
+        "scores": scores,
         "items": as_column(list(rows.items.values())),
         "models": tuple(rows.probas),
         "unsure": None if unsure_at is None else pack_answers(item_code[unsure_at], annotator_code[unsure_at], n_items),
@@ -94,11 +112,15 @@ class ModelRows:
     probas: dict[str, NDArray[Any]]
 
 
-def _model_rows(table: Frame, columns: dict[str, dict[str, str]], classes: NDArray[Any]) -> ModelRows:
+def _first_column(columns: dict[str, dict[str, str]]) -> str:
+    return next(iter(next(iter(columns.values())).values()))
+
+
+def _model_rows(table: Frame, columns: dict[str, dict[str, str]], classes: NDArray[Any], scale: str) -> ModelRows:
     """A table with a row per item, or with a column ``model`` a row per item and model."""
     ids = table.column(one_of(table.columns, ITEM, table.argument))
     names = [label_text(label) for label in classes.tolist()]
-    rows = {model: table.numbers([by_class[name] for name in names]) for model, by_class in columns.items()}
+    rows = {model: frame_rows(table, by_class, names, scale) for model, by_class in columns.items()}
     if "model" not in table.columns:
         return ModelRows(classes, _one_row_per_item(ids), rows)
     if list(rows) != ["model"]:

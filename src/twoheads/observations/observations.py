@@ -16,8 +16,9 @@ from twoheads.observations import checks
 from twoheads.observations.builders import read_arrays, read_frame
 from twoheads.observations.labels import label_text
 from twoheads.observations.long_tables import read_answers
+from twoheads.observations.members import Scores, has_score
 from twoheads.observations.model_checks import CALL_TERMS, ModelTerms, check_models
-from twoheads.observations.model_rows import log_model_rows
+from twoheads.observations.model_rows import has_row, log_model_rows, rows_of_models
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +35,10 @@ class Observations:
         One array per model, on ``model_scale``; a row of NaN where the model has no prediction.
     answers : Answers
         The annotators' answers; answer ``a`` of annotator ``p`` is column ``p * n_classes + a``.
-    annotators : tuple of str
-        The annotators' names.
+    annotators, machines : tuple of str
+        The annotators' names, and those of them that are machines: models that give labels.
     items : ndarray of shape (n_items,)
-        The items' ids.
+        The items' ids; row numbers unless ``has_ids``.
     models : tuple of str
         The models' names; ``("model",)`` for one without a name.
     model_scale : {"probability", "log", "logit"}
@@ -47,10 +48,9 @@ class Observations:
     unsure : Answers, optional
         Who answered "unsure" on which item: the columns are annotators. None if nobody did.
     confidence : ndarray of shape (n_answers,), optional
-        The confidence of each answer, on any scale: one number per entry of ``answers.column``, NaN where it is not
-        known. None if no confidence is known.
-    has_ids : bool
-        Whether ``items`` are ids that were given, not row numbers.
+        The confidence of each entry of ``answers.column``, on any scale; NaN where it is not known. None without any.
+    scores : Scores, optional
+        The numbers of members who give scores, people or machines. None if nobody does.
 
     Examples
     --------
@@ -71,6 +71,8 @@ class Observations:
     unsure: Answers | None = None
     confidence: Floats | None = None
     has_ids: bool = False
+    machines: tuple[str, ...] = ()
+    scores: Scores | None = None
 
     def __post_init__(self) -> None:
         checks.check_order(self.classes, self.model_proba)
@@ -114,29 +116,31 @@ class Observations:
         *,
         classes: ArrayLike | None = None,
         unsure: str | Sequence[str] = (),
+        positive: Any = None,
         model_scale: str = "probability",
     ) -> Self:
         """A long table of answers and a table of the model's rows.
 
-        Items keep the order of the model's table; items without a model row follow, in the order of their first answer.
-        They are matched by their text.
+        Items, matched by their text, keep the order of the model's table; those without a model row follow.
 
         Parameters
         ----------
         answers : data frame
             Columns ``item, annotator, answer`` or ``task, worker, label``, perhaps ``confidence``; blank answers do
-            not count.
+            not count. With ``positive``, the scores of a column ``score`` count in place of answers.
         model : data frame, optional
-            Columns ``item`` (or ``task``) and ``p_<class>``; one row per item. With a column ``model``, one row per
-            item and model.
+            Columns ``item`` (or ``task``) and ``p_<class>``, a row per item; with ``model``, a row per item and model.
         classes : array of shape (n_classes,), optional
             The classes, if there is no model to name them and perhaps not every one was answered.
         unsure : str or sequence of str
             Answers that mean "unsure", besides that word itself, in any case.
+        positive : label, optional
+            The class that high scores mean, of two.
         model_scale : {"probability", "log", "logit"}
             What the model's columns hold.
         """
-        return cls.checked(**read_answers(answers, model, classes, unsure), model_scale=model_scale)
+        read = read_answers(answers, model, classes, unsure, positive=positive, model_scale=model_scale)
+        return cls.checked(**read, model_scale=model_scale)
 
     @classmethod
     def from_frame(
@@ -146,6 +150,7 @@ class Observations:
         y: Any = None,
         classes: NDArray[Any] | None = None,
         unsure: str | Sequence[str] = (),
+        positive: Any = None,
         model_scale: str = "probability",
         need_human: bool = True,
     ) -> Self:
@@ -156,19 +161,23 @@ class Observations:
         X : data frame
             Columns ``human`` (or several ``human_<name>``; blank where that annotator was not asked) and one column
             ``p_<class>`` per class, for several models ``<model>.p_<class>``; ``item`` if it has ids; ``confidence`` or
-            ``confidence_<name>`` if annotators' confidence is known. Other columns are ignored.
+            ``confidence_<name>`` if it is known; ``<model>.label`` and ``<model>.score`` of models that give labels or
+            scores, ``human_<name>.score`` of people. Other columns are ignored.
         y : array of shape (n_items,), optional
             The truth, for the type of the class labels only.
         classes : ndarray, optional
             The classes that are required, in their order.
         unsure : str or sequence of str
             Answers that mean "unsure", besides that word itself, in any case.
+        positive : label, optional
+            The class that high scores mean, of two; 1 or True by default. A plain column ``score`` needs it.
         model_scale : {"probability", "log", "logit"}
             What the model's columns hold.
         need_human : bool
             Whether a column of answers is required.
         """
-        return cls.checked(**read_frame(X, y, classes, unsure, need_human=need_human), model_scale=model_scale)
+        read = {"need_human": need_human, "positive": positive, "model_scale": model_scale}
+        return cls.checked(**read_frame(X, y, classes, unsure, **read), model_scale=model_scale)
 
     @classmethod
     def checked(
@@ -183,6 +192,8 @@ class Observations:
         models: tuple[str, ...] | None = None,
         unsure: Answers | None = None,
         confidence: Floats | None = None,
+        machines: tuple[str, ...] = (),
+        scores: Scores | None = None,
         model_scale: str = "probability",
         has_ids: bool = True,
         terms: ModelTerms = CALL_TERMS,
@@ -205,8 +216,11 @@ class Observations:
             None if unsure is None or not unsure.per_item().any() else unsure,
             None if confidence is None or np.isnan(confidence).all() else confidence,
             has_ids and items is not None,
+            machines,
+            scores,
         )
-        checks.check_information(observations.has_model, answers, observations.unsure, ids)
+        scored = has_score(annotators, scores) if machines or scores else None
+        checks.check_information(observations.has_model, answers, observations.unsure, ids, scored)
         return observations
 
     def __len__(self) -> int:
@@ -224,8 +238,7 @@ class Observations:
 
     def __getitem__(self, key: Any) -> Self:
         """The observations of a subset of the items, by a slice, a mask or positions."""
-        rows = key[0] if isinstance(key, tuple) else key
-        return self.take(np.atleast_1d(np.arange(len(self))[rows]))
+        return self.take(np.atleast_1d(np.arange(len(self))[key[0] if isinstance(key, tuple) else key]))
 
     def take(self, rows: Codes) -> Self:
         """The observations of the items at these positions."""
@@ -236,42 +249,31 @@ class Observations:
             items=self.items[rows],
             unsure=None if self.unsure is None else self.unsure.take(rows),
             confidence=None if self.confidence is None else take_values(self.answers, self.confidence, rows),
+            scores=None if self.scores is None else self.scores.take(rows),
         )
 
     def has_model(self) -> NDArray[np.bool_]:
         """Whether any model has a row for each item, (n_items,)."""
-        found = np.zeros(len(self), dtype=bool)
-        for proba in self.model_proba:
-            found |= ~np.isnan(proba[:, 0])
-        return found
+        return has_row(self.model_proba, len(self))
 
     def with_models(self, models: tuple[str, ...]) -> Self:
-        """The same observations with the rows of ``models``, in their order: blank for those that are missing.
-
-        One model here and one wanted are the same if either has no name.
-        """
-        nameless = len(self.models) == len(models) == 1 and "model" in (*self.models, *models)
-        if self.models == models or nameless or (not self.models and len(models) == 1):
-            return self
-        checks.check_same_models(self.models, models)
-        here = dict(zip(self.models, self.model_proba, strict=True))
-        blank = np.broadcast_to(np.nan, (len(self), self.n_classes))
-        return replace(self, models=models, model_proba=tuple(here.get(name, blank) for name in models))
+        """The same observations with the rows of ``models``, in their order: blank for those that are missing."""
+        rows = rows_of_models(self.model_proba, self.models, models, (len(self), self.n_classes))
+        return self if rows is None else replace(self, models=models, model_proba=rows)
 
     def aligned(self, classes: NDArray[Any]) -> Self:
         """The same observations with the classes in the order of ``classes``, which must be the same ones."""
         names, wanted = ([label_text(name) for name in each.tolist()] for each in (self.classes, classes))
         if names == wanted:
             return self if self.classes.dtype.kind == classes.dtype.kind else replace(self, classes=classes)
-        checks.check_same_classes(names, wanted)
-        order = np.array([names.index(name) for name in wanted], dtype=np.intp)
-        position = np.argsort(order)
+        position = np.argsort(order := checks.class_order(names, wanted))
         return replace(
             self,
             classes=classes,
             model_proba=tuple(proba[:, order] for proba in self.model_proba),
             answers=permute_classes(self.answers, position),
             confidence=None if self.confidence is None else permute_values(self.answers, position, self.confidence),
+            scores=None if self.scores is None else self.scores.permuted(order),
         )
 
     def block(
@@ -283,10 +285,8 @@ class Observations:
         weight: Floats | None = None,
     ) -> Block:
         """Consecutive items as the arrays that kernels take; a missing model row becomes a uniform one."""
-        answers = self.answers.rows(rows)
-        log_proba, members, blank = log_model_rows(
-            self.model_proba, self.model_scale, rows, len(answers), self.n_classes
-        )
+        answers, n_classes = self.answers.rows(rows), self.n_classes
+        log_proba, members, blank = log_model_rows(self.model_proba, self.model_scale, rows, len(answers), n_classes)
         return Block(
             log_proba,
             answers,

@@ -108,7 +108,7 @@ def choose(
     """
     limit, least = as_number(budget, "budget"), as_number(least_gain, "least_gain")
     outlook = Outlook.of(team, X, as_worth(cost, team))
-    names = as_people(people, outlook.team.annotators_)
+    names = as_people(people, outlook.team.annotators_, outlook.team.machines_)
     groups = Groups.of(names, as_prices(price, names), outlook)
     value = outlook.belief if outlook.worth is None else outlook.worth @ outlook.belief
     row, group = _candidates(outlook, groups, limit)
@@ -247,11 +247,18 @@ def as_number(value: float, name: str) -> float:
     return float(value)
 
 
-def as_people(people: Iterable[str] | None, known: Sequence[str]) -> list[str]:
-    """Names of those who can be asked, each once."""
+def as_people(people: Iterable[str] | None, known: Sequence[str], machines: Sequence[str] = ()) -> list[str]:
+    """Names of those who can be asked, each once; machines cannot."""
     if isinstance(people, str):
         raise InvalidParameter(f"people must be several names; it is {people!r}. Give a list: [{people!r}].")
-    names = list(dict.fromkeys(map(str, known if people is None else people)))
+    given = [name for name in known if name not in machines] if people is None else people
+    names = list(dict.fromkeys(map(str, given)))
+    asked = [name for name in names if name in machines]
+    if asked:
+        raise InvalidParameter(
+            f"people must name people; {asked[0]!r} is a model ({len(asked)} of {len(names)} names are off). "
+            "Leave it out."
+        )
     if not names:
         raise InvalidParameter("people must name at least one person; it names none.")
     return names

@@ -11,7 +11,7 @@ import numpy as np
 
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answers import Answers, pack_answers
+from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.observations import matched_rows
@@ -140,11 +140,20 @@ class _Pool:
         answers, n_classes = observations.answers, observations.n_classes
         label = answers.column[answers.column != MISSING] % n_classes
         place = asked.places(list(observations.annotators))
-        none = Answers(np.full(len(observations), MISSING))
-        nobody = replace(observations, answers=none, annotators=team.annotators_, unsure=None, confidence=None)
         prices = as_prices(price, observations.annotators)
         column = place[who] * n_classes + label
-        return cls(Outlook.of(team, nobody), truth, item, column, prices[who])
+        is_machine = np.array([name in observations.machines for name in observations.annotators])[who]
+        levels = np.full(len(item), np.nan)
+        if observations.confidence is not None:
+            levels = observations.confidence[answers.column != MISSING]
+        nobody = replace(
+            observations,
+            annotators=team.annotators_,
+            unsure=None,
+            **_packed(item[is_machine], column[is_machine], levels[is_machine], len(observations)),
+        )
+        people = ~is_machine
+        return cls(Outlook.of(team, nobody), truth, item[people], column[people], prices[who[people]])
 
     def mean_price(self) -> float:
         return float(self.price.mean()) if len(self.price) else 1.0
@@ -157,8 +166,13 @@ class _Pool:
     def known(self, subset: Codes) -> Outlook:
         """The outlook once a subset of the answers (their positions) is in, on the items that have any of them."""
         rows, item = np.unique(self.item[subset], return_inverse=True)
-        answers = pack_answers(item, self.column[subset], len(rows))
-        return Outlook.of(self.outlook.team, replace(self.outlook.observations.take(rows), answers=answers))
+        before = self.outlook.observations.take(rows)
+        there = before.answers.column != MISSING
+        levels = np.full(int(there.sum()), np.nan) if before.confidence is None else before.confidence[there]
+        item = np.concatenate([item_of_answers(before.answers)[there], item])
+        column = np.concatenate([before.answers.column[there], self.column[subset]])
+        levels = np.concatenate([levels, np.full(len(subset), np.nan)])
+        return Outlook.of(self.outlook.team, replace(before, **_packed(item, column, levels, len(rows))))
 
     def right_with_all(self) -> Any:
         right = self.outlook.choice == self.truth
@@ -170,6 +184,12 @@ class _Pool:
     def deferred(self, subset: Codes) -> Any:
         """Whether each of a subset of the answers is right by itself."""
         return self.column[subset] % len(self.outlook.posterior) == self.truth[self.item[subset]]
+
+
+def _packed(item: Codes, column: Codes, levels: Floats, n_items: int) -> dict[str, Any]:
+    """Answers, and levels of scores in place of their confidence, as fields of Observations."""
+    confidence = None if np.isnan(levels).all() else pack_values(item, column, levels, n_items)
+    return {"answers": pack_answers(item, column, n_items), "confidence": confidence}
 
 
 def _rank(item: Codes) -> Codes:

@@ -14,7 +14,7 @@ from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
 from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import Team, at_hand, class_shares_of
 from twoheads.kernels.arrays import MISSING
-from twoheads.observations import Observations
+from twoheads.observations import Observations, people_in
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections import SECTIONS
@@ -131,7 +131,7 @@ def _data(observations: Observations, predicted: Predictions, evaluated: Predict
         "n_items": len(observations),
         "n_known": int((predicted.true_label != MISSING).sum()),
         "n_classes": observations.n_classes,
-        "n_people": len(observations.annotators),
+        "n_people": len(people_in(observations)),
         "classes": [label_text(name) for name in observations.classes.tolist()],
         "how": None if evaluated is None else evaluated.how,
     }

@@ -14,10 +14,12 @@ from twoheads.observations import Observations
 from twoheads.observations.builders import AnswerFields, wide_answers
 from twoheads.observations.checks import as_confidence
 from twoheads.observations.labels import unknown_label
+from twoheads.observations.members import read_scores
+from twoheads.observations.two_classes import both_columns
 from twoheads.tables.content import Content
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import Span, Wanted
-from twoheads.tables.rows import Rows, gathered, joined_answers, normalised, rows_of, stacked
+from twoheads.tables.rows import Rows, gathered, joined_answers, normalised, rows_of, stacked, with_machines
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
 from twoheads.tables.schema.ids import IdCheck, as_items
 from twoheads.tables.schema.row_names import TABLE_TERMS, TableRows, located
@@ -43,8 +45,8 @@ class BlockReader:
         self.content, self._span = content, span
         roles = content.roles
         self._truth_column = roles.truth if truth and not content.joins_truth else None
-        labels = (*roles.annotators.values(), *([self._truth_column] if self._truth_column else []))
-        numbers = (*roles.numbers, *roles.confidence.values())
+        labels = (*roles.answers.values(), *([self._truth_column] if self._truth_column else []))
+        numbers = (*roles.numbers, *roles.confidence.values(), *roles.members.scores.values())
         self._wanted = Wanted(roles.item if items else None, labels, numbers, content.coder.nothing)
         self._reads_ids = items and content.has_ids
         self._model_columns = roles.columns_of(content.classes)
@@ -83,21 +85,28 @@ class BlockReader:
 
     def _observations(self, block: Rows, start: int) -> Observations:
         content, end = self.content, start + len(block)
-        proba = tuple(stacked(block, columns) for columns in self._model_columns)
         names = self._row_names(start)
         items = self._items(block, start)
+        members = content.roles.members
+        answers = self._wide_answers(block, names) if content.roles.answers or not self._answered else None
         if self._answered:
-            answers = joined_answers(self._answered, self._unsure, start, end)
-        else:
-            answers = self._wide_answers(block, names)
+            joined = joined_answers(self._answered, self._unsure, start, end)
+            n_joined = len(content.annotators) - len(content.roles.answers)
+            answers = with_machines(joined, answers, n_joined, len(content.classes)) if answers else joined
+        assert answers is not None
         with located(names):
+            proba = tuple(self._model_rows(block, columns) for columns in self._model_columns)
             observations = Observations.checked(
                 classes=content.classes,
                 model_proba=tuple(map(normalised, proba)) if content.normalise else proba,
-                annotators=content.annotators or ("human",),
+                annotators=content.annotators or (() if members else ("human",)),
                 items=items,
                 has_ids=self._reads_ids,
                 models=tuple(content.roles.models),
+                machines=tuple(members.labels),
+                scores=read_scores(
+                    members, lambda column: stacked(block, [column])[:, 0], content.classes, content.positive
+                ),
                 model_scale=content.model_scale,
                 terms=TABLE_TERMS,
                 **answers,
@@ -105,6 +114,15 @@ class BlockReader:
         if not self._answered and observations.unsure is not None:
             self.n_unsure += int(observations.unsure.per_item().sum())
         return observations
+
+    def _model_rows(self, block: Rows, columns: list[str]) -> NDArray[Any]:
+        """A model's numbers, a column per class; of two classes one is enough."""
+        content = self.content
+        numbers = stacked(block, columns)
+        if len(columns) > 1 or len(content.classes) < 2:
+            return numbers
+        second = content.roles.columns_of(content.classes[1:2])
+        return both_columns(numbers, columns in second, content.model_scale, columns[0])
 
     def _items(self, block: Rows, start: int) -> NDArray[Any]:
         """The ids of a block, checked; row numbers from 1 if there are none."""
@@ -129,12 +147,12 @@ class BlockReader:
     def _wide_answers(self, block: Rows, names: TableRows) -> AnswerFields:
         """The answers in a block, from a column per annotator."""
         roles, coder = self.content.roles, self.content.coder
-        codes = [self._codes(block, column, coder, names) for column in roles.annotators.values()]
+        codes = [self._codes(block, column, coder, names) for column in roles.answers.values()]
         unsure = [_mask_or_none(each == UNSURE) for each in codes]
         codes = [
             each if mask is None else np.where(mask, MISSING, each) for each, mask in zip(codes, unsure, strict=True)
         ]
-        confidence = [self._confidence(block, roles.confidence.get(name), names) for name in roles.annotators]
+        confidence = [self._confidence(block, roles.confidence.get(name), names) for name in roles.answers]
         return wide_answers(codes, unsure, confidence, len(self.content.classes), len(block))
 
     @staticmethod

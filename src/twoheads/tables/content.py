@@ -33,6 +33,7 @@ class Content:
     unsure         answers that mean "unsure", besides that word
     model_scale    what the model's columns hold
     normalise      whether rows of probabilities are divided by their sums
+    positive       the class that high scores mean; None for that of `second_class`
     """
 
     source: Source | None
@@ -42,6 +43,7 @@ class Content:
     unsure: str | Sequence[str]
     model_scale: str
     normalise: bool
+    positive: Any = None
 
     @cached_property
     def n_rows(self) -> int:
@@ -69,8 +71,8 @@ class Content:
     def annotators(self) -> tuple[str, ...]:
         """The annotators' names."""
         if self.join and self.join.answers:
-            return self.join.result.annotators
-        return tuple(self.roles.annotators)
+            return (*self.join.result.annotators, *self.roles.members.labels)
+        return tuple(self.roles.answers)
 
     @property
     def joins_answers(self) -> bool:

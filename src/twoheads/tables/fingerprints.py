@@ -70,6 +70,10 @@ def row_hashes(observations: Observations) -> _Words:
             bits *= odd
             bits ^= bits >> np.uint64(29)
             rows += bits
+    if observations.scores is not None:
+        for name, values in zip(observations.scores.names, observations.scores.values.T, strict=True):
+            bits = (np.where(np.isnan(values), 0.5, values) + 0.0).view(np.uint64) * np.uint64(text_hash(name) | 1)
+            rows += stirred(bits ^ np.isnan(values).astype(np.uint64))
     return stirred(rows)
 
 

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.kernels.answers import sorted_answers, sorted_values
+from twoheads.kernels.answers import (
+    Answers,
+    item_of_answers,
+    pack_answers,
+    pack_values,
+    sorted_answers,
+    sorted_values,
+)
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.observations.builders import AnswerFields
 from twoheads.tables.duckdb import pa
@@ -86,6 +93,32 @@ def joined_answers(answered: SortedRows, unsure: SortedRows | None, start: int, 
         "unsure": sorted_answers(unsure_item - start, annotator, end - start) if unsure else None,
         "confidence": sorted_values(item - start, confidence[0], end - start) if confidence else None,
     }
+
+
+def with_machines(joined: AnswerFields, wide: AnswerFields, n_joined: int, n_classes: int) -> AnswerFields:
+    """Answers from a separate table with the labels of machines, whose numbers follow those of the people there."""
+    answers, n_items = [joined["answers"], wide["answers"]], len(wide["answers"])
+    there = [each.column != MISSING for each in answers]
+    item = np.concatenate([item_of_answers(each)[known] for each, known in zip(answers, there, strict=True)])
+    column = np.concatenate([answers[0].column[there[0]], answers[1].column[there[1]] + n_joined * n_classes])
+    sure = joined.get("confidence")
+    if sure is not None:
+        sure = pack_values(item, column, np.append(sure[there[0]], np.full(there[1].sum(), np.nan)), n_items)
+    unsure = [each for each in (joined.get("unsure"), wide.get("unsure")) if each is not None]
+    if wide.get("unsure") is not None:
+        unsure[-1] = Answers(np.where(unsure[-1].column < 0, MISSING, unsure[-1].column + n_joined), unsure[-1].start)
+    return {
+        "answers": pack_answers(item, column, n_items),
+        "unsure": _united(unsure, n_items) if unsure else None,
+        "confidence": sure,
+    }
+
+
+def _united(parts: list[Answers], n_items: int) -> Answers:
+    there = [each.column != MISSING for each in parts]
+    item = [item_of_answers(each)[known] for each, known in zip(parts, there, strict=True)]
+    column = [each.column[known] for each, known in zip(parts, there, strict=True)]
+    return pack_answers(np.concatenate(item), np.concatenate(column), n_items)
 
 
 def normalised(proba: NDArray[Any]) -> NDArray[Any]:

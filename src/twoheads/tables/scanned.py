@@ -17,6 +17,9 @@ class ScannedTable(ABC):
 
     model_scale: str
 
+    #: Whether a column holds scores.
+    has_scores: bool = False
+
     @property
     @abstractmethod
     def n_rows(self) -> int:

@@ -22,6 +22,7 @@ from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
 from twoheads.tables.join.model_rows import RowsByItem, models_in
 from twoheads.tables.schema import plan, roles
 from twoheads.tables.schema.coding import classes_of
+from twoheads.tables.schema.found_classes import named_or_found
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
 from twoheads.tables.sources import PathLike, Sources
@@ -48,6 +49,7 @@ def scan(
     sheet: str | None = None,
     encoding: str | None = None,
     question: str | None = None,
+    positive: Any = None,
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
     """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
@@ -63,6 +65,7 @@ def scan(
     table : path, optional
         Columns ``item``, ``human`` or ``human_<name>``, ``p_<class>`` and ``truth``; only ``p_<class>`` is required.
         For several models ``<model>.p_<class>``; ``confidence`` or ``confidence_<name>`` holds annotators' confidence.
+        ``<model>.label`` and ``<model>.score`` hold a model's labels or scores, ``human_<name>.score`` a person's.
     answers : path, optional
         A separate table of answers: ``item, annotator, answer`` or ``task, worker, label``, perhaps with
         ``confidence``; or ``item`` and ``human_<name>``.
@@ -99,11 +102,13 @@ def scan(
         The encoding of text that is not UTF-8, such as cp1252; UTF-16 is recognised.
     question : str, optional
         The question of an export that holds several: the name of a control, a question or an assessment.
+    positive : label, optional
+        The class that high scores mean, of two; 1 or True by default. A plain column ``score`` needs it.
     memory_limit : str
         Memory for joining before it spills to disk.
     """
     _check_options(model_scale, normalise=normalise)
-    names = Names(item, human, annotator, truth_column, model_columns)
+    names = Names(item, human, annotator, truth_column, model_columns, positive)
     main = "table" if table is not None else "model" if answers is None else "answers"
     opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure)
     sources = Sources.open(table, answers, model, truth, truth_column, opener)
@@ -119,15 +124,16 @@ def scan(
     rows, found = _rows_by_item(sources, found, memory_limit)
     if len(found.models) > 1 and rows:
         remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
-    if known is None and found.classes and sources.table:
-        labels = [*([found.truth] if found.truth else []), *found.annotators.values()]
-        kinds = [*sources.table.kinds_of(labels), *kinds_of_labels(truth_table, answer_table)]
-        known = classes_of(found.classes, kinds)
+    if known is None and (found.models or found.members) and sources.table:
+        separate = [table for table in (truth_table, answer_table) if table]
+        labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in separate)]
+        kinds = [*sources.table.kinds_of(found.labels), *kinds_of_labels(truth_table, answer_table)]
+        known = classes_of(named_or_found(found, labels, unsure, sources.table.name), kinds)
     join = None
     if answer_table or truth_table:
         ids = (rows, found.item) if rows and found.item else None
         join = Join(ids, answer_table, truth_table, known, unsure, memory_limit)
-    return Table(Content(rows, found, join, known, unsure, model_scale, normalise), tuple(remarks))
+    return Table(Content(rows, found, join, known, unsure, model_scale, normalise, positive), tuple(remarks))
 
 
 def _check_options(model_scale: str, *, normalise: bool) -> None:
@@ -151,7 +157,7 @@ def _wide_roles(sources: Sources, names: Names, known: NDArray[Any] | None) -> t
         lambda columns: plan.wide_roles(columns, source.name, names, sources.truth_column, joined=joined),
     )
     found, remarks = _without_replaced(found, sources, source)
-    if not found.annotators and sources.answers is None:
+    if not found.annotators and not found.members and sources.answers is None:
         remarks.append(plan.note_on_annotators(source))
     if known is not None:
         plan.need_classes(found, known, source.name, names.model_columns)

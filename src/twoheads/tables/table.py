@@ -41,7 +41,7 @@ class Table(ScannedTable):
     def __init__(self, content: Content, remarks: tuple[str, ...] = ()) -> None:
         self._content, self._remarks, self._n_unsure = content, remarks, 0
         source, join = content.source, content.join
-        self.model_scale = content.model_scale
+        self.model_scale, self.has_scores = content.model_scale, bool(content.roles.members.scores)
         self.columns: tuple[str, ...] = source.columns if source else ()
         joined_ids = join.answers.columns.item if join and join.answers and not source else "item"
         self.item_name = content.roles.item or joined_ids
@@ -106,7 +106,7 @@ class Table(ScannedTable):
 
     def need_people(self) -> None:
         """Refuse a table without anyone's answers: a misspelt column would be overlooked."""
-        if self._content.source:
+        if self._content.source and not self.has_scores:
             need_annotators(self.annotators, self.columns, self._content.source.name)
 
     def check_items(self) -> None:

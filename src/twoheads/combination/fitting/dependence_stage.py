@@ -12,6 +12,7 @@ import numpy as np
 from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
 from twoheads.combination.fitting.state import FitState
+from twoheads.combination.items.protocol import Schema
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
@@ -127,7 +128,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
     )
     rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     n_labels = float(state.statistics.labels_per_class.sum())
-    predictions = partial(_predictions, rule, out_of_fold, dependence, dependence.plain(), n_labels)
+    predictions = partial(_predictions, rule, state.schema, out_of_fold, dependence, dependence.plain(), n_labels)
     holdout = holdout_counts(few, predictions, state.rivals)
     return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
 
@@ -145,7 +146,8 @@ def held_out_predictions(state: FitState) -> CrossFittedPredictions:
     assert state.dependence is not None
     assert state.out_of_fold is not None
     rule, n_labels = replace(state.rule, preference=None), float(state.statistics.labels_per_class.sum())
-    return partial(_predictions, rule, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels)
+    dependence, out_of_fold = state.dependence, state.out_of_fold
+    return partial(_predictions, rule, state.schema, out_of_fold, dependence, dependence.plain(), n_labels)
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -218,13 +220,14 @@ def _stage_input(rule: CombinationRule, block: Block) -> Block:
 
 def _predictions(
     rule: CombinationRule,
+    schema: Schema,
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
     plain: Dependence,
     n_labels: float,
     block: Block,
-) -> tuple[Floats, Floats, Codes]:
-    """The combined probabilities, those of the plain product, and the human label, fitted without the items.
+) -> tuple[Floats, Floats, Codes, Codes]:
+    """`CrossFittedPredictions` of a block.
 
     With few labels each of them moves the parameters of the combination: they too are then left out.
     """
@@ -234,7 +237,11 @@ def _predictions(
     if n_labels <= MOST_LABELS and numbers <= NUMBERS:
         _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
     combined = rule.preferred(block, combined, likelihood, dependence)
-    return combined, product, rule.human_label(block, likelihood)
+    label = rule.human_label(block, likelihood)
+    if not schema.machines:
+        return combined, product, label, label
+    people = schema.people_only(block)
+    return combined, product, label, rule.human_label(people, out_of_fold(people))
 
 
 def _leave_out(

@@ -152,7 +152,7 @@ def m_step(
     return Parameters(
         copy(parameters.confusion).fit_counts(counts.annotators, overlap, crowd_counts=counts.crowd),
         parameters.calibrator if settings.hold_calibrator else _new_calibrator(expectation, parameters.calibrator),
-        None if response is None else copy(response).fit_counts(settings.response_weight * counts.response),
+        None if response is None else copy(response).fit_soft_counts(settings.response_weight * counts.response),
         log_class_prior,
     )
 

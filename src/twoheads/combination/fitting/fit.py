@@ -141,7 +141,10 @@ def _opened(parts: Parts, items: CountableItems | SampledItems, earlier: Suffici
     known = set(earlier.annotators)
     annotators = (*earlier.annotators, *(name for name in statistics.annotators if name not in known))
     merged = merge_statistics([earlier, statistics], annotators)
-    schema = replace(items.schema, annotators=annotators, has_model=merged.has_model)
+    machines = tuple(name for name in annotators if name in (*earlier.machines, *items.schema.machines))
+    schema = replace(items.schema, annotators=annotators, has_model=merged.has_model, machines=machines)
+    if response is not None:  # people are numbered as before
+        response = ResponseModel().start_at(response.bounds_, schema.n_classes, schema.scored)
     sample = SampledItems(schema, merged)
     return _Opened(sample, sample.labelled() if merged.n_labelled else None, merged, response)
 
@@ -150,9 +153,13 @@ def _start_response(items: CountableItems | SampledItems, earlier: SufficientSta
     """Levels of confidence as in earlier fits, or as cut now; None without any confidence or "unsure"."""
     statistics = items.statistics if isinstance(items, SampledItems) else earlier
     if statistics is not None and statistics.response_bounds is not None:
-        return ResponseModel().start_at(statistics.response_bounds, items.schema.n_classes)
+        return ResponseModel().start_at(statistics.response_bounds, items.schema.n_classes, items.schema.scored)
     confidences = None if isinstance(items, SampledItems) else items.confidences()
-    return None if confidences is None else ResponseModel().start(confidences, items.schema.n_classes)
+    if confidences is None and items.schema.levels is not None:
+        confidences = np.empty(0)
+    if confidences is None:
+        return None
+    return ResponseModel().start(confidences, items.schema.n_classes, items.schema.scored)
 
 
 def _fit_pool(parts: Parts, opened: _Opened) -> tuple[ModelPool, Calibrator]:
@@ -179,7 +186,7 @@ def _fit_counts(state: FitState) -> FitState:
     response = state.response
     if response is not None:
         assert statistics.response_counts is not None
-        response = copy(response).fit_counts(statistics.response_counts)
+        response = copy(response).fit_labelled_counts(statistics.response_counts)
     calibrator = copy(state.calibrator)
     values = statistics.temperature_values
     if state.pool is not None or not calibrator.fit_statistics(values, sampled=state.sampled):

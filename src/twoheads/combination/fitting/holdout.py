@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.rivals import N_SUMS, Labels, RivalList, Rivals, model_labels
+from twoheads.combination.rivals import N_SUMS, RivalList, Rivals, model_labels
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -20,9 +20,9 @@ from twoheads.storage.artifact import register
 #: The strength of the prior that neither of two is better: how much of it there is, and how soon it fades.
 PRIOR_ITEMS, PRIOR_FADES = 30.0, 5.0
 
-#: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, and the
-#: human label, MISSING where there is no answer; all fitted without the items.
-CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Codes]]
+#: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, the
+#: label of all answers together, and that of people's, MISSING where there is none; all fitted without the items.
+CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Codes, Codes]]
 
 
 @register
@@ -104,8 +104,8 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     """The counts over labelled blocks."""
 
     def kernel(block: Block) -> tuple[Any, ...]:
-        combined, plain, human = predictions(block)
-        return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, human)
+        combined, plain, human, people = predictions(block)
+        return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, people)
 
     found = sum_blocks(kernel, blocks)
     n_sums = len(found) - N_SUMS
@@ -131,10 +131,10 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     )
 
 
-def _rival_sums(rivals: RivalList, block: Block, combined: Floats, human: Codes) -> tuple[Floats, ...]:
+def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Codes) -> tuple[Floats, ...]:
     assert block.answers is not None
     assert block.true_label is not None
-    labels = Labels(block.answers, len(combined), model_labels(block), human)
+    labels = rivals.labels(block.answers, len(combined), model_labels(block), people)
     return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
 
 

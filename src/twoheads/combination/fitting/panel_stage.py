@@ -41,12 +41,12 @@ def fit_panel(state: FitState) -> FitState:
     limit = min(MOST_ITEMS, MOST_NUMBERS // state.schema.n_classes)
     predictions = dependence_stage.held_out_predictions(state)
     block, panel = joined(list(labelled.subsample(limit))), Panel()
-    combined, plain, human = predictions(block)
+    combined, plain, human, people = predictions(block)
     left_out = panel.fit_labelled(
         block, combined, members, correlation=state.dependence.correlation_, unit=labelled.mean_weight()
     )
     if len(labelled) <= limit:
-        holdout = holdout_counts([block], lambda _: (left_out, plain, human), state.rivals)
+        holdout = holdout_counts([block], lambda _: (left_out, plain, human, people), state.rivals)
     else:
         holdout = _holdout_of_many(state, panel, predictions, block, left_out)
     return replace(state, panel=panel, holdout=holdout)
@@ -60,14 +60,14 @@ def _holdout_of_many(
     order = np.argsort(sample.number)
     number = sample.number[order]
 
-    def held_out(block: Block) -> tuple[Floats, Floats, Codes]:
+    def held_out(block: Block) -> tuple[Floats, Floats, Codes, Codes]:
         assert block.answers is not None
         assert block.number is not None
-        combined, plain, human = predictions(block)
+        combined, plain, human, people = predictions(block)
         proba = panel.proba(combined, block.answers)
         place = np.minimum(np.searchsorted(number, block.number), len(number) - 1)
         own = np.flatnonzero(number[place] == block.number)
         proba[:, own] = left_out[:, order[place[own]]]
-        return proba, plain, human
+        return proba, plain, human, people
 
     return holdout_counts(dependence_stage.few_labelled(state), held_out, state.rivals)

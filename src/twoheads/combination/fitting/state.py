@@ -84,7 +84,11 @@ class FitState:
     @property
     def rivals(self) -> RivalList:
         """The members that the team is compared with."""
-        return RivalList(self.schema.annotators, self.schema.models if self.schema.has_model else ())
+        return RivalList(
+            self.schema.annotators,
+            self.schema.models if self.schema.has_model else (),
+            machines=self.schema.machines,
+        )
 
     def without_blocks(self) -> FitState:
         """The same without the blocks, whose memory is then free."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.insight.answer_rows import AnswerRows, answer_rows
+from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
 from twoheads.combination.insight.out_of_fold import Learner, out_of_fold_posterior
 from twoheads.combination.insight.people_accuracy import (
     PeopleAccuracy,
@@ -21,21 +26,43 @@ from twoheads.observations import Observations
 
 
 def accuracy_at_fit(team: Learner, result: FitResult) -> PeopleAccuracy:
-    """Measured where a labelled item has an answer, else believed.
+    """Measured where a labelled item has an answer, else believed; of people, and of machines by themselves.
 
     Where the sample holds all labelled items, those without truth narrow the accuracies. Where there are more, their
     exact sums are used alone.
     """
-    statistics = result.statistics
-    right, count = _right_and_count(statistics.counts)
-    answers = retained_answers(team, result)
+    answers, schema = retained_answers(team, result), result.schema
+    people = _accuracy(result, answers, schema.people)
+    if not schema.machines:
+        return people
+    return replace(people, machines=_accuracy(result, answers, schema.machine_numbers))
+
+
+def _accuracy(result: FitResult, answers: AnswerRows | None, who: list[int]) -> PeopleAccuracy:
+    """Accuracies of the annotators with these numbers."""
+    counts = result.statistics.counts
+    right, count = _right_and_count(counts[who])
+    own = None if answers is None else answers.of(who)
     if not count.any():
-        if answers is None:  # the soft counts of EM
-            return believed_accuracy(*_right_and_count(result.rule.confusion.counts_))
-        return believed_accuracy(answers.sums(answers.belief(answers.label)), answers.sums(np.ones(len(answers.item))))
+        if own is None or counts.any():  # the soft counts of EM: beliefs out of fold are not of all items
+            return believed_accuracy(*_right_and_count(result.rule.confusion.counts_[who]))
+        return believed_accuracy(own.sums(own.belief(own.label)), own.sums(np.ones(len(own.item))))
+    if own is not None:
+        return measured_accuracy(own)
+    return counted_accuracy(right, count, *_design_effects(result, right / np.maximum(count, 1.0), who))
+
+
+def class_stats_at_fit(team: Learner, result: FitResult, level: float) -> dict[str, NDArray[Any]]:
+    """`class_stats` of each person."""
+    schema, answers = result.schema, retained_answers(team, result)
+    people = schema.people
+    counts = result.statistics.counts[people]
     if answers is not None:
-        return measured_accuracy(answers)
-    return counted_accuracy(right, count, *_design_effects(result, right / np.maximum(count, 1.0)))
+        shares_of = shares_from_answers(answers.of(people))
+    else:
+        measured = bool(counts.any())
+        shares_of = shares_from_counts(counts if measured else result.rule.confusion.counts_[people], measured=measured)
+    return class_stats(tuple(schema.annotators[at] for at in people), schema.classes, counts, shares_of, level)
 
 
 def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
@@ -63,7 +90,7 @@ def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
 
 
 def sampled_observations(block: Block, schema: Schema) -> Observations:
-    """The items of a sample as observations again."""
+    """The items of a sample as observations again; scores are the answers that they were read as."""
     assert block.answers is not None
     models: tuple[Floats, ...] = ()
     if schema.has_model:
@@ -80,6 +107,7 @@ def sampled_observations(block: Block, schema: Schema) -> Observations:
         model_scale="log",
         unsure=block.unsure,
         confidence=block.confidence,
+        machines=schema.machines,
     )
 
 
@@ -88,11 +116,11 @@ def _right_and_count(counts: Floats) -> tuple[Floats, Floats]:
     return np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
 
 
-def _design_effects(result: FitResult, share: Floats) -> tuple[float, float]:
-    """Of the crowd's mean over people and of all answers together, from the sampled labelled items."""
+def _design_effects(result: FitResult, share: Floats, who: list[int]) -> tuple[float, float]:
+    """Of the crowd's mean over these people and of all answers together, from the sampled labelled items."""
     sample = result.statistics.labelled
     if sample is None:
         return 1.0, 1.0
     block = sample.block()
     assert block.true_label is not None
-    return design_effects(answer_rows(sampled_observations(block, result.schema), block.true_label), share)
+    return design_effects(answer_rows(sampled_observations(block, result.schema), block.true_label).of(who), share)

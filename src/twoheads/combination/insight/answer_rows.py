@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,15 @@ class AnswerRows:
     def unlabelled(self) -> AnswerRows:
         """The others; none where nothing is believed of them."""
         return self._take((self.truth == MISSING) & (self.posterior is not None))
+
+    def of(self, who: list[int]) -> AnswerRows:
+        """Those of some people, who are numbered anew."""
+        if len(who) == self.n_people:
+            return self
+        place = np.full(self.n_people, MISSING)
+        place[who] = np.arange(len(who))
+        rows = self._take(place[self.person] != MISSING)
+        return replace(rows, n_people=len(who), person=place[rows.person])
 
     def right(self) -> Floats:
         """1 for an answer that is right, else 0, (n_answers,)."""

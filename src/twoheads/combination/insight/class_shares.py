@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.reservoir import ItemSample, SampleSum, sample_block, sample_size
+from twoheads.engines.blocks import block_slices
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.label_shift import estimate_shift
 from twoheads.kernels.simplex import normalise_exp
+from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import register
 from twoheads.text import count, interval, percent
@@ -105,12 +108,14 @@ def mean_posterior(result: FitResult) -> Floats:
     return np.asarray(sums / np.sum(sums))
 
 
-def sampled(blocks: Iterable[Block], n_classes: int) -> ItemSample | None:
-    """A bounded sample of the items of blocks; it does not depend on their order."""
+def share_sample(team: Combiner, observed: Iterable[Observations]) -> ItemSample | None:
+    """The sample of items from which class shares are estimated, in any order; None without items."""
+    n_classes = len(team.classes_)
     limit = sample_size(n_classes)
     total = SampleSum([], limit)
-    for block in blocks:
-        total = total + SampleSum([sample_block(block, limit, np.inf)], limit)
+    for observations in observed:
+        for rows in block_slices(len(observations), n_classes):
+            total = total + SampleSum([sample_block(team.block(observations, rows), limit, np.inf)], limit)
     return total.merged()
 
 

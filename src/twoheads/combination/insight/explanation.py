@@ -12,6 +12,7 @@ from twoheads.combination.rule import CombinationRule
 from twoheads.kernels.answers import Answers, answer_log_likelihood, item_of_answers, pack_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.observations import Observations
 
 
@@ -67,13 +68,17 @@ def explain(
     names = models if rule.pool is not None else observations.models or ("model",)
     parts |= _models(rule, block, log_odds_of(label, model), label, names)
     impossible = _impossible(rule, block, model)
+    response = rule.response_log_likelihood(block)
     for annotator, name in enumerate(observations.annotators):
         own = _answers_of(observations.answers, annotator, annotator_index[name], observations.n_classes)
-        parts[name] = log_odds_of(label, answer_log_likelihood(own, rule.log_table))
+        log_likelihood = answer_log_likelihood(own, rule.log_table)
+        if rule.response is not None and response is not None and annotator_index[name] in rule.response.scored_[0]:
+            level = rule.response.log_likelihood(_own_block(block, annotator_index[name]))
+            log_likelihood, response = log_likelihood + level, response - level
+        parts[name] = log_odds_of(label, log_likelihood)
         parts[name][impossible] = 0.0
         parts[name] += _own_weight(rule, block, annotator_index[name], label)
-    response = rule.response_log_likelihood(block)
-    if response is not None:
+    if rule.response is not None and response is not None and rule.response.of_people:
         parts["confidence"] = log_odds_of(label, response)
         parts["confidence"][impossible] = 0.0
     if rule.dependence is not None:
@@ -115,6 +120,15 @@ def _impossible(rule: CombinationRule, block: Block, model: Floats) -> NDArray[n
     assert block.answers is not None
     joint = model + answer_log_likelihood(block.answers, rule.log_table)
     return np.asarray(np.isneginf(joint.max(axis=0)))
+
+
+def _own_block(block: Block, place: int) -> Block:
+    """The block with the answers of the annotator with this number only, and their levels."""
+    answers = block.answers
+    assert answers is not None
+    assert block.confidence is not None
+    own, confidence = kept_answers(answers, answers.column // len(block.log_proba) == place, block.confidence)
+    return replace(block, answers=own, confidence=confidence, unsure=None)
 
 
 def _answers_of(answers: Answers, annotator: int, place: int, n_answers: int) -> Answers:

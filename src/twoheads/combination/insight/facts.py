@@ -12,6 +12,7 @@ from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.insight.selection import selection_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
@@ -22,6 +23,9 @@ from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
+
+#: What is reported of one person or machine.
+_OF_ONE = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
 
 
 def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SHOWN_LEVEL) -> dict[str, Any]:
@@ -48,6 +52,9 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
             "names": list(schema.models) if schema.has_model else [],
         },
     }
+    selection = selection_facts(result)
+    if selection is not None:
+        found["selection"] = selection
     temperature = rule.calibrator.temperature_estimate(level)
     if temperature is not None and known and schema.has_model:
         found["model"]["temperature"] = list(temperature)
@@ -73,21 +80,26 @@ def _members_per_item(result: FitResult) -> float:
 
 
 def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:
-    """Accuracy over all answers and on each class; a class that nobody has answered about has none.
+    """People's accuracy over all answers and on each class; a class that nobody has answered about has none.
 
-    Of the answers ``given``, the ``answers`` and ``items`` counted are those of known truth.
+    Of the answers ``given``, the ``answers`` and ``items`` counted are those of known truth. Beside machines it is not
+    known on how many items several people have answered: ``items`` is None.
     """
-    counts = result.statistics.counts.sum(axis=0)
+    statistics, people = result.statistics, result.schema.people
+    counts = statistics.counts[people].sum(axis=0)
+    items: float | None = float(statistics.answered.sum())
+    if result.schema.machines:
+        items = float(counts.sum()) if len(people) == 1 else None
     if accuracy.kind == "believed":
-        diagonal = np.diagonal(result.rule.confusion.crowd_given_true_).tolist()
+        diagonal = np.diagonal(result.rule.confusion.of(people).crowd_given_true_).tolist()
         per_class: list[list[float | None]] = [[share, None, None] for share in diagonal]
     else:
         per_class = _measured_per_class(counts, accuracy.effect, level)
     return {
         "kind": accuracy.kind,
-        "given": float(result.statistics.annotation_counts[0].sum()),
+        "given": float(statistics.annotation_counts[0][people].sum()),
         "answers": float(counts.sum()),
-        "items": float(result.statistics.answered.sum()),
+        "items": items,
         "accuracy": list(accuracy.of_all_answers(level)),
         "accuracy_per_class": dict(zip(names, per_class, strict=True)),
     }
@@ -136,13 +148,20 @@ def _preference(preference: Preference) -> dict[str, Any]:
 
 
 def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL) -> dict[str, Any]:
-    """``people`` and ``models`` where there are several, ``several_answers`` on an item, ``confidence``, ``unsure``."""
+    """``people`` and ``models`` where there are several, ``machines``, ``scores``, ``several_answers`` on an item, ...
+
+    ``machines`` are models that give labels or scores: they are not among the people.
+    """
     rule, schema, statistics = result.rule, result.schema, result.statistics
     found: dict[str, Any] = {}
-    if schema.n_annotators > 1:
-        bits = information(rule.confusion)
-        stats = annotator_stats(schema.annotators, accuracy, statistics.annotation_counts, bits, level)
-        found["people"] = people_facts(stats, accuracy, level)
+    people = schema.people
+    if len(people) > 1:
+        found["people"] = people_facts(_stats(result, people, accuracy, level), accuracy, level)
+    if accuracy.machines is not None:
+        found["machines"] = _machines(_stats(result, schema.machine_numbers, accuracy.machines, level))
+    if schema.levels is not None:
+        sizes = dict(zip(schema.levels.names, schema.levels.sizes, strict=True))
+        found["scores"] = {"positive": schema.levels.positive, "levels": sizes}
     if rule.dependence is not None and statistics.annotation_counts[1].any():
         found["several_answers"] = {"correlation": rule.dependence.correlation_}
     if rule.panel is not None:
@@ -169,6 +188,19 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
+def _stats(result: FitResult, who: list[int], accuracy: PeopleAccuracy, level: float) -> dict[str, NDArray[Any]]:
+    """`annotator_stats` of the annotators with these numbers."""
+    names = tuple(result.schema.annotators[at] for at in who)
+    bits = information(result.rule.confusion)[who]
+    return annotator_stats(names, accuracy, result.statistics.annotation_counts[:, who], bits, level)
+
+
+def _machines(stats: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The accuracy of each machine, with its interval; where it gives scores, of their two sides."""
+    columns = zip(*(stats[fact].tolist() for fact in _OF_ONE), strict=True)
+    return {name: dict(zip(_OF_ONE[1:], facts, strict=True)) for name, *facts in columns}
+
+
 def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
     """How far people differ, and who is the most and the least reliable.
 
@@ -186,15 +218,13 @@ def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level
     if len(enough) > 1:
         order = enough[np.argsort(stats["accuracy"][enough], kind="stable")]
         for name, at in (("most_reliable", order[-1]), ("least_reliable", order[0])):
-            facts = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
-            people[name] = {fact: stats[fact].tolist()[at] for fact in facts}
+            people[name] = {fact: stats[fact].tolist()[at] for fact in _OF_ONE}
     return people
 
 
 def _response(response: ResponseModel, classes: NDArray[Any]) -> dict[str, Any]:
-    n_classes = len(classes)
     found: dict[str, Any] = {}
-    counts = response.counts_[:-1].reshape(n_classes, response.n_symbols, n_classes)
+    counts = response.answer_counts()
     if len(response.bounds_):
         right, total = np.einsum("ili->l", counts)[:-1], counts.sum(axis=(0, 2))[:-1]
         shares = np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)

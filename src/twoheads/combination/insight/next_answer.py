@@ -30,6 +30,7 @@ def fit_answer_temperature(result: FitResult) -> float:
     blocks, few = list(items.subsample(MAX_ANSWERS)), items.answered_unlabelled()
     if few is not None and few.n_items > sum(_n_answers(block) for block in blocks):  # answers are rare
         blocks = [few]
+    blocks = [result.schema.people_only(block) for block in blocks]
     n_answers = sum(_n_answers(block) for block in blocks)
     if not n_answers:
         return 0.0

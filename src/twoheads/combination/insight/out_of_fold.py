@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations
@@ -42,6 +43,9 @@ def out_of_fold_posterior(
     rest, n_folds = np.flatnonzero(truth == MISSING), min(N_FOLDS, len(order))
     if n_folds < 2 or not observations.answers.per_item()[rest].any():
         return None
+    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    if levels is not None:  # a copy finds the levels of scores again
+        observations = levels.as_scores(observations)
     posterior = np.zeros((len(truth), observations.n_classes))
     for at in range(n_folds):
         judged, fitted = order[at::n_folds], np.delete(order, np.s_[at::n_folds])

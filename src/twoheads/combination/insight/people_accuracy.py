@@ -39,6 +39,7 @@ class PeopleAccuracy(BaseEstimator):
     overall   (2,) of all answers together: effective numbers of right ones and of all; mean and sd of the logit
     newcomer  (2,) a and b of the accuracy of somebody of whom nothing is known
     effect    design effect of the answers about labelled items: those about one item depend on each other
+    machines  the same of the models that give labels or scores beside people; None without any
     """
 
     kind: Kind
@@ -49,6 +50,7 @@ class PeopleAccuracy(BaseEstimator):
     overall: Floats
     newcomer: Floats
     effect: float = 1.0
+    machines: PeopleAccuracy | None = None
 
     def kinds(self) -> list[Kind]:
         """The kind of each person's accuracy: without a single judged answer it is believed."""

@@ -49,7 +49,7 @@ def _labelled(result: FitResult) -> Block | None:
     if not result.schema.has_model or result.statistics.labelled is None:
         return None
     sample = SampledItems(result.schema, result.statistics).labelled()
-    block = joined(list(sample.subsample(MAX_ITEMS)))
+    block = result.schema.people_only(joined(list(sample.subsample(MAX_ITEMS))))
     assert block.answers is not None
     known = block.answers.per_item() > 0
     if block.no_model is not None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from twoheads.combination.better_half import against, decimals
+from twoheads.combination.insight.crowd_sentences import crowd_sentences
+from twoheads.combination.insight.selection import selection_sentences
 from twoheads.kernels.dependence.posterior import MODE_LABELS
-from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
-from twoheads.text import count, interval, percent
+from twoheads.text import count, interval, percent, probability
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
 
 #: Without truth, fewer members than this on an item cannot be told apart by their agreement.
 ENOUGH_MEMBERS = 3
-
-#: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
-INFORMATIVE = 1.5
 
 #: A preference is reported if another class must be so many times as probable.
 NOTICEABLE = 1.05
@@ -37,15 +35,21 @@ _EFFECTS = {
 
 def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
-    sentences = [_labels(found), *_agreement(found), _people(found), *crowd_sentences(found)]
+    sentences = [
+        _labels(found),
+        *selection_sentences(found.get("selection")),
+        *_agreement(found),
+        *([_people(found)] if _n_people(found) else []),
+        *crowd_sentences(found),
+    ]
     if "temperature" in found["model"]:
         sentences.append(_temperature(found["model"]))
     if "dependence" in found:
         sentences.append(_dependence(found))
     if "record" in found:
-        sentences += _holdout(found["record"], found["labelled"])
+        sentences += _holdout(found["record"], found["labelled"], _whose(found))
     if "preference" in found:
-        sentences += preference_sentences(found["preference"])
+        sentences += preference_sentences(found["preference"], _whose(found))
     return sentences
 
 
@@ -76,13 +80,23 @@ def _agreement(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _whose(found: dict[str, Any]) -> str:
+    """Whose labels are beside the model's probabilities."""
+    return "labels and scores" if "machines" in found else "people"
+
+
+def _n_people(found: dict[str, Any]) -> int:
+    return len(found["annotators"]) - len(found.get("machines", ()))
+
+
 def _people(found: dict[str, Any]) -> str:
     human = found["human"]
     accuracy, low, high = human["accuracy"]
-    what = "answers" if len(found["annotators"]) > 1 else "items"
+    what = "answers" if _n_people(found) > 1 else "items"
     within = _credible(found["level"], low, high)
     if human["kind"] == "measured":
-        on = f"measured on {count(human['items'], 'item')} with truth"
+        counted = count(human["answers"], "answer") if human["items"] is None else count(human["items"], "item")
+        on = f"measured on {counted} with truth"
         return f"People are correct on {percent(accuracy)} of {what} ({on}; {within})."
     if not human["given"]:
         return "Nobody answered about any item, so people's accuracy is not known."
@@ -109,7 +123,8 @@ def _temperature(model: dict[str, Any]) -> str:
 
 def _dependence(found: dict[str, Any]) -> str:
     human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
-    answer = f"person's answer has {human:.2f} times the weight it would have alone"
+    whose = "label or score" if "machines" in found else "person's answer"
+    answer = f"{whose} has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
     weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
@@ -141,18 +156,19 @@ def _stronger(ratio: float) -> str:
     return f"; {who} evidence is {max(ratio, 1 / ratio):.1f} times as strong, so {whom} is discounted more"
 
 
-def preference_sentences(preference: dict[str, Any]) -> list[str]:
+def preference_sentences(preference: dict[str, Any], whose: str = "people") -> list[str]:
     """When and why the team prefers one of its partners; nothing where it does not."""
     sentences = []
     if preference["times_as_probable"] >= NOTICEABLE:
-        who = "people's answer" if preference["partner"] == "human" else "the model's class"
+        answer = "people's answer" if whose == "people" else f"the class of {whose}"
+        who = answer if preference["partner"] == "human" else "the model's class"
         sentences.append(
-            f"Where people and model differ, {who} is preferred, since it was right more often on these items: another "
-            f"class must be {preference['times_as_probable']:.2f} times as probable to overrule it."
+            f"Where {whose} and model differ, {who} is preferred, since it was right more often on these items: "
+            f"another class must be {preference['times_as_probable']:.2f} times as probable to overrule it."
         )
     if preference["alone"] is not None:
-        who, verb = ("people", "err") if preference["alone"] == "human" else ("the model", "errs")
-        share, chance = preference["share_alone"], _probability(preference["chance_better_alone"])
+        who, verb = (whose, "err") if preference["alone"] == "human" else ("the model", "errs")
+        share, chance = preference["share_alone"], probability(preference["chance_better_alone"])
         how = "so the team answers as" if share == 1 else f"so the team's probabilities are {percent(share)} those of"
         sentences.append(
             f"The probability that {who} alone {verb} less than the combination is {chance}, {how} {who} alone."
@@ -160,7 +176,7 @@ def preference_sentences(preference: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
+def _holdout(record: dict[str, Any], labelled: int, who: str) -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
@@ -168,7 +184,7 @@ def _holdout(record: dict[str, Any], labelled: int) -> list[str]:
     held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
     sentences = [
         f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(n))}"
-        f"{_better_half(record)}. {_chance(record)}"
+        f"{_better_half(record)}.{_chance(record, who)}"
     ]
     effect = _effect(record)
     if effect is not None:
@@ -191,11 +207,14 @@ def _better_half(record: dict[str, Any]) -> str:
     return against(rivals["better_half"], *numbers, of_all=of_all, only=only)
 
 
-def _chance(record: dict[str, Any]) -> str:
-    """The probability that the combination errs less than its members, people being taken together."""
-    members = [name for name, here in (("people", "answered"), ("the model", "modelled")) if record[here]]
-    others = "both people and the model" if len(members) > 1 else next(iter(members), "either")
-    return f"The probability that it errs less than {others} is {_probability(record['chance_best'])}."
+def _chance(record: dict[str, Any], who: str) -> str:
+    """The probability that the combination errs less than its members, all who answer being taken together."""
+    if who != "people" and not record["modelled"]:
+        return ""  # labels and scores together are the combination
+    members = [name for name, here in ((who, "answered"), ("the model", "modelled")) if record[here]]
+    both = "both people and the model" if who == "people" else f"{who} together, and less than the model,"
+    others = both if len(members) > 1 else next(iter(members), "either")
+    return f" The probability that it errs less than {others} is {probability(record['chance_best'])}."
 
 
 def _effect(record: dict[str, Any]) -> str | None:
@@ -204,90 +223,3 @@ def _effect(record: dict[str, Any]) -> str | None:
         return None
     gain, noise = record["plain_log_loss"] - record["log_loss"], 2 * record["log_loss_gain_se"]
     return "lower" if gain > noise else "higher" if gain < -noise else "none"
-
-
-def crowd_sentences(found: dict[str, Any]) -> list[str]:
-    """Sentences about many people, their answers and several models, from `crowd_facts`."""
-    sentences = []
-    if "people" in found:
-        sentences += people_sentences(found["people"])
-    if "several_answers" in found:
-        sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
-    if "panel" in found:
-        sentences += _panel(found["panel"])
-    if "confidence" in found:
-        sentences += _confidence(found["confidence"])
-    if "unsure" in found:
-        sentences.append(_unsure(found["unsure"]))
-    if "models" in found:
-        weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
-        sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
-    return sentences
-
-
-def people_sentences(people: dict[str, Any]) -> list[str]:
-    """How far people differ, and who is the most and the least reliable."""
-    low, high = people["nine_in_ten"]
-    believed = people["kind"] == "believed"
-    sentences = [
-        f"The {people['n']:,} people differ: nine in ten are {'believed' if believed else 'estimated'} to have an "
-        f"accuracy between {percent(low)} and {percent(high)}."
-    ]
-    if "most_reliable" not in people:
-        answers = "answers" if believed else "answers on items with truth"
-        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} {answers} each."]
-    best, least = people["most_reliable"], people["least_reliable"]
-    caveat = "" if best["accuracy_low"] > least["accuracy_high"] else "; their intervals overlap"
-    enough = people["with_enough_answers"]
-    of = "" if enough == people["n"] else f" of the {enough:,} with enough answers"
-    verb = "is believed to be" if believed else "is"
-    return [*sentences, f"The most reliable{of} {verb} {_person(best)}, the least {_person(least)}{caveat}."]
-
-
-def _person(person: dict[str, Any]) -> str:
-    accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
-    judged = f"{count(person['judged'], 'answer')} with truth"
-    n_answers = judged if person["kind"] == "measured" else count(person["answers"], "answer")
-    return f"{person['annotator']} ({accuracy}, {n_answers})"
-
-
-def _several(correlation: float, labelled: int) -> str:
-    effective = 5 / (1 + 4 * correlation)
-    source = "" if labelled else ", the prior's value"
-    correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
-    return f"{correlated}: five count as {effective:.1f} independent ones."
-
-
-def _panel(panel: dict[str, Any]) -> list[str]:
-    chance = _probability(panel["own_weights"])
-    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
-    (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
-    if effective is None or low is None or high is None:
-        return [weights]
-    return [
-        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
-        f"ones: their errors have a mean correlation of {correlation:.2f}.",
-        weights,
-    ]
-
-
-def _confidence(confidence: dict[str, Any]) -> list[str]:
-    shares = [share for share in confidence["right"] if share is not None]
-    if len(shares) < 2:
-        return []
-    high = f"{percent(shares[-1])} of answers at the highest of {len(confidence['right'])} levels of confidence"
-    return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
-
-
-def _unsure(unsure: dict[str, Any]) -> str:
-    given_true = unsure["given_true"]
-    most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
-    ratio = given_true[most] / given_true[least]
-    answered = f"“Unsure” was answered {count(unsure['said'], 'time')} on evaluated items"
-    if ratio < INFORMATIVE:
-        return f"{answered}, about equally often for all true classes: it carries little information."
-    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."
-
-
-def _probability(value: float) -> str:
-    return "above 99 %" if value > 0.99 else "below 1 %" if value < 0.01 else percent(value)

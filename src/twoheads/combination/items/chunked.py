@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.items.reading import Reading
 from twoheads.combination.learnt import LearntItems
 from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
@@ -124,7 +124,7 @@ class ChunkedItems:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if not any(summary.has_confidence for summary in self.summaries):
             return None
-        return np.concatenate(list(self.blocks().map(_confidences)))
+        return np.concatenate(list(self.blocks().map(partial(_confidences, self.schema))))
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""
@@ -157,18 +157,19 @@ class ChunkedItems:
         return block.take(np.argsort(_number(block)))
 
 
-def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
-    """A scanned table in chunks on disk, read and checked once; with the classes of an earlier fit, in their order."""
+def spill_to_disk(table: ScannedTable, reading: Reading) -> ChunkedItems:
+    """A scanned table in chunks on disk, read and checked once."""
     store, summaries, start = DiskStore(), [], 0
     schema: Schema | None = None
     known: LearntItems | None = None
+    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
     current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
-            observations = observations if classes is None else observations.aligned(classes)
-            schema = schema or Schema.of(observations)
             here = LearntItems.of(observations, as_truth(y, observations))
             known = here if known is None else LearntItems.joined([known, here])
+            observations = reading.read(observations)
+            schema = schema or Schema.of(observations, reading.levels)
             for chunk in chunks_of(observations, y, start):
                 store.add(chunk)
                 summaries.append(summarise(chunk))
@@ -181,23 +182,30 @@ def spill_to_disk(table: ScannedTable, classes: NDArray[Any] | None = None) -> C
     return ChunkedItems(schema, store, summaries, known=known)
 
 
-def on_cluster(table: ClusterTable, classes: NDArray[Any] | None = None) -> ChunkedItems:
-    """A scanned table in chunks on the cluster that holds it; with the classes of an earlier fit, in their order."""
+def on_cluster(table: ClusterTable, reading: Reading) -> ChunkedItems:
+    """A scanned table in chunks on the cluster that holds it."""
+    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
     first, _ = next(table.blocks(1))
-    schema = Schema.of(first if classes is None else first.aligned(classes))
-    store = table.hold(partial(_read, classes))
-    return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))))
+    schema = Schema.of(reading.read(first), reading.levels)
+    store = table.hold(partial(_read, reading))
+    known = _known(table) if table.has_scores else None  # blocks hold levels in place of scores
+    return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))), known=known)
+
+
+def _known(table: ClusterTable) -> LearntItems:
+    blocks = table.blocks(_chunk_rows(len(table.classes)))
+    return LearntItems.joined([LearntItems.of(observations, as_truth(y, observations)) for observations, y in blocks])
 
 
 def _chunk_rows(n_classes: int) -> int:
     return CHUNK_BLOCKS * max(MIN_ITEMS, BLOCK_NUMBERS // n_classes)
 
 
-def _read(classes: NDArray[Any] | None, table: ScannedTable, span: tuple[int, int]) -> list[Block]:
+def _read(reading: Reading, table: ScannedTable, span: tuple[int, int]) -> list[Block]:
     """A span of a table's rows, as the blocks of a chunk."""
     read, start = [], span[0]
     for observations, y in table.blocks(_chunk_rows(len(table.classes)), items=False, span=span):
-        observations = observations if classes is None else observations.aligned(classes)
+        observations = reading.read(observations)
         read += [block for chunk in chunks_of(observations, y, start) for block in chunk]
         start += len(observations)
     return read
@@ -250,8 +258,8 @@ def _number(block: Block) -> Codes:
     return block.number
 
 
-def _confidences(block: Block) -> Floats:
-    return np.empty(0) if block.confidence is None else block.confidence
+def _confidences(schema: Schema, block: Block) -> Floats:
+    return schema.confidences(block.answers, block.confidence)
 
 
 def _labelled_blocks(chunk: list[Block]) -> list[Block]:

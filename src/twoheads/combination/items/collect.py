@@ -62,6 +62,8 @@ def collect_statistics(
         values = log_likelihood_at_nodes(known_blocks, n_labelled, schema.n_classes, settings.search_prior)
     return SufficientStatistics(
         annotators=schema.annotators,
+        machines=schema.machines,
+        levels=schema.levels,
         has_model=schema.has_model,
         n_labelled=n_labelled,
         n_unlabelled=n_unlabelled,

@@ -30,6 +30,7 @@ class InMemoryItems:
     number       (n_items,) position of each item among all items of the fit
     function     applied to each block
     max_numbers  up to so many log-probabilities are kept as blocks
+    known        what the labelled items are recognised by; None where the observations are as they were given
     """
 
     schema: Schema
@@ -39,6 +40,7 @@ class InMemoryItems:
     number: Codes
     function: BlockFunction | None = None
     max_numbers: int = MAX_NUMBERS
+    known: LearntItems | None = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -89,12 +91,12 @@ class InMemoryItems:
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""
         if self.observations.confidence is not None:
-            return self.observations.confidence
+            return self.schema.confidences(self.observations.answers, self.observations.confidence)
         return None if self.observations.unsure is None else np.empty(0)
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""
-        return LearntItems.of(self.observations, self.truth)
+        return LearntItems.of(self.observations, self.truth) if self.known is None else self.known
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
         """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""

@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
 from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
 from twoheads.combination.items.protocol import Schema
+from twoheads.combination.items.reading import Reading
+from twoheads.combination.learnt import LearntItems
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
@@ -30,6 +33,7 @@ def open_items(
     model_scale: str = "probability",
     classes: NDArray[Any] | None = None,
     models: tuple[str, ...] | None = None,
+    levels: ScoreLevels | None = None,
     max_numbers: int = MAX_NUMBERS,
 ) -> InMemoryItems | ChunkedItems:
     """The input of a fit, checked; a table is read whole if it is small enough, else it stays where it is.
@@ -40,11 +44,12 @@ def open_items(
         As in `ProbabilityLabelCombiner.fit`.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
-    classes, models : array, tuple of str, optional
-        Those of an earlier fit that is continued.
+    classes, models, levels : array, tuple of str, ScoreLevels, optional
+        Those of an earlier fit that is continued; models are None where there was none.
     max_numbers : int
         Up to so many probabilities, a table is read whole, and blocks are kept between passes.
     """
+    reading = Reading(classes, levels, continued=models is not None)
     if isinstance(X, ScannedTable | ClusterTable):
         if y is not None or sample_weight is not None:
             raise InvalidParameter(
@@ -52,16 +57,22 @@ def open_items(
                 "Read it to give your own: X, y = table.read()."
             )
         if isinstance(X, ClusterTable):
-            return on_cluster(X, classes)
+            return on_cluster(X, reading)
         if not fits_in_memory(X, max_numbers=max_numbers):
-            return spill_to_disk(X, classes)
+            return spill_to_disk(X, reading)
         X, y = X.read()
     y, sample_weight = matched_rows(X, y, sample_weight)
-    observations = as_observations(X, y=y, classes=classes, model_scale=model_scale)
-    truth = as_truth(y, observations)
-    n_items = len(truth)
-    number: Codes = np.arange(n_items, dtype=np.int32)
+    positive = None if levels is None else levels.positive
+    observations = as_observations(X, y=y, classes=classes, positive=positive, model_scale=model_scale)
+    truth, known = as_truth(y, observations), None
     if models is not None:
         observations = observations.with_models(models)
+    if observations.scores is not None:
+        known = LearntItems.of(observations, truth)  # by the scores as they were given
+        reading = reading.with_levels_of(observations, truth)
+        observations = reading.read(observations)
+    n_items = len(truth)
+    number: Codes = np.arange(n_items, dtype=np.int32)
     weight = as_weight(sample_weight, n_items)
-    return InMemoryItems(Schema.of(observations), observations, truth, weight, number, max_numbers=max_numbers)
+    schema = Schema.of(observations, reading.levels)
+    return InMemoryItems(schema, observations, truth, weight, number, max_numbers=max_numbers, known=known)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.combination.learnt import LearntItems
-from twoheads.kernels.arrays import Floats
+from twoheads.confusion.response import scored_rank
+from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import Answers
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 
@@ -28,6 +34,8 @@ class Schema:
     models      their names; empty where there is no model
     has_model   whether there is a model
     columns     the columns of the frame that the items come from; None where there was none
+    machines    the annotators that are machines
+    levels      of scores, where any of the annotators give scores
     n_features  number of columns of the same items as a frame: annotators, then a probability per model and class
     """
 
@@ -36,6 +44,8 @@ class Schema:
     models: tuple[str, ...]
     has_model: bool
     columns: tuple[str, ...] | None = None
+    machines: tuple[str, ...] = ()
+    levels: ScoreLevels | None = None
     n_classes: int = field(init=False)
     n_annotators: int = field(init=False)
     n_features: int = field(init=False)
@@ -47,15 +57,57 @@ class Schema:
             object.__setattr__(self, name, number)
 
     @classmethod
-    def of(cls, observations: Observations) -> Schema:
-        """The schema of observations."""
+    def of(cls, observations: Observations, levels: ScoreLevels | None = None) -> Schema:
+        """The schema of observations, in which scores are answers by these levels."""
+        if observations.scores is not None:
+            raise InvalidObservations(
+                f"X must hold labels or probabilities here; it holds scores of {observations.scores.names[0]!r} "
+                f"({len(observations.scores.names)} columns). Leave them out, or use recommended()."
+            )
         return cls(
             observations.classes,
             observations.annotators or ("human",),
             observations.models,
             bool(observations.model_proba),
             observations.columns,
+            observations.machines,
+            levels,
         )
+
+    @property
+    def people(self) -> list[int]:
+        """The numbers of the annotators that are people."""
+        return [at for at, name in enumerate(self.annotators) if name not in self.machines]
+
+    @property
+    def machine_numbers(self) -> list[int]:
+        """The numbers of the annotators that are machines."""
+        return [at for at, name in enumerate(self.annotators) if name in self.machines]
+
+    def people_only(self, block: Block) -> Block:
+        """A block without the answers of machines."""
+        if not self.machines or block.answers is None:
+            return block
+        is_person = np.isin(np.arange(self.n_annotators + 1), self.machine_numbers, invert=True)
+        kept = is_person[block.answers.column // self.n_classes]
+        answers, confidence = kept_answers(block.answers, kept, block.confidence)
+        unsure = None if block.unsure is None else kept_answers(block.unsure, is_person[block.unsure.column])[0]
+        return replace(block, answers=answers, confidence=confidence, unsure=unsure)
+
+    @property
+    def scored(self) -> Codes | None:
+        """`ResponseModel.scored_`: number, levels and first upper level of those who give scores; None without any."""
+        if self.levels is None:
+            return None
+        return np.array([self.levels.places(self.annotators), self.levels.sizes, self.levels.upper], dtype=np.intp)
+
+    def confidences(self, answers: Answers | None, confidence: Floats | None) -> Floats:
+        """The confidences among numbers per answer, without the levels of scores."""
+        if confidence is None or answers is None:
+            return np.empty(0)
+        if self.scored is None:
+            return confidence
+        return confidence[scored_rank(self.scored[0], answers.column // self.n_classes) < 0]
 
 
 class Items(Protocol):

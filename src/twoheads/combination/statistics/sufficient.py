@@ -15,6 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
+from twoheads.combination.statistics.score_counts import LevelChange, score_rows
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Floats
 from twoheads.storage.artifact import register
 
@@ -28,6 +30,10 @@ class SufficientStatistics(BaseEstimator):
     ----------
     annotators : tuple of str
         The annotators, in the order of ``counts``.
+    machines : tuple of str
+        The annotators that are machines.
+    levels : ScoreLevels or None
+        How scores are cut, where annotators give scores.
     has_model : bool
         Whether there was a model.
     n_labelled, n_unlabelled : int
@@ -54,6 +60,8 @@ class SufficientStatistics(BaseEstimator):
     """
 
     annotators: tuple[str, ...]
+    machines: tuple[str, ...]
+    levels: ScoreLevels | None
     has_model: bool
     n_labelled: int
     n_unlabelled: int
@@ -129,14 +137,34 @@ class SufficientStatistics(BaseEstimator):
         if self.response_bounds is None or np.array_equal(self.response_bounds, bounds):
             return self
         assert self.response_counts is not None
-        n_classes = self.n_classes
+        n_classes, n_scores = self.n_classes, len(score_rows(self.response_counts, self.levels))
         level = np.searchsorted(bounds, [-np.inf, *self.response_bounds], side="right")
-        before = self.response_counts[:-1].reshape(n_classes, -1, n_classes)
+        before = self.response_counts[n_scores:-1].reshape(n_classes, -1, n_classes)
         after = np.zeros((n_classes, len(bounds) + 2, n_classes))
         for old, new in enumerate([*level, len(bounds) + 1]):
             after[:, new] += before[:, old]
-        counts = np.concatenate([after.reshape(-1, n_classes), self.response_counts[-1:]])
+        scores, unsure = self.response_counts[:n_scores], self.response_counts[-1:]
+        counts = np.concatenate([scores, after.reshape(-1, n_classes), unsure])
         return replace(self, response_bounds=bounds, response_counts=counts)
+
+    def relevelled(self, levels: ScoreLevels | None) -> SufficientStatistics:
+        """The same with other levels of scores, approximately.
+
+        Members' own counts follow; those of the crowd, and how far people agree, stay as they were.
+        """
+        change = LevelChange.between(self.levels, levels, self.annotators)
+        if change is None:
+            return self
+        assert self.response_counts is not None
+        responses = change.responses(self.response_counts)
+        return replace(
+            self,
+            levels=levels,
+            counts=change.answers(self.counts, responses),
+            response_counts=responses,
+            labelled=change.sample(self.labelled),
+            unlabelled=change.sample(self.unlabelled),
+        )
 
 
 #: The fields that are sums over items of weights.
@@ -156,7 +184,8 @@ _SUMS = (
 
 def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tuple[str, ...]) -> SufficientStatistics:
     """The statistics of all items together, with the annotators in this order."""
-    parts = [each.reindexed(annotators) for each in statistics]
+    levels = next((each.levels for each in statistics if each.levels is not None), None)
+    parts = [each.reindexed(annotators).relevelled(levels) for each in statistics]
     bounds = next((part.response_bounds for part in parts if part.response_bounds is not None), None)
     if bounds is not None:
         parts = [part.rebinned(bounds) for part in parts]
@@ -164,6 +193,8 @@ def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tup
     return replace(
         parts[0],
         **{name: _total([getattr(part, name) for part in parts]) for name in (*_SUMS, "n_labelled", "n_unlabelled")},
+        machines=tuple(name for name in annotators if any(name in part.machines for part in parts)),
+        levels=levels,
         has_model=any(part.has_model for part in parts),
         response_bounds=bounds,
         labelled=merge_samples([part.labelled for part in parts], limit),

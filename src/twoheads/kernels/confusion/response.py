@@ -45,7 +45,7 @@ def level_probabilities(counts: Floats) -> Floats:
     is_right = np.eye(n_classes, dtype=bool)[:, None, :]
     psi = [(group + 5.0 * common) / (group.sum() + 5.0) for group in (right, np.maximum(total - right, 0.0))]
     mean = np.where(is_right, psi[0][:, None], psi[1][:, None])
-    strength = _strength(counts, mean, np.log(100.0))
+    strength = dirichlet_strength(counts, mean, np.log(100.0))
     return np.asarray((counts + strength * mean) / (counts.sum(axis=1, keepdims=True) + strength))
 
 
@@ -59,11 +59,11 @@ def unsure_probabilities(unsure: Floats, answered: Floats) -> Floats:
         return np.full(len(unsure), common)
     counts = np.stack([unsure, answered])[None]
     mean = np.broadcast_to(np.array([common, 1.0 - common])[None, :, None], counts.shape)
-    strength = _strength(counts, mean, np.log(30.0))
+    strength = dirichlet_strength(counts, mean, np.log(30.0))
     return np.asarray((unsure + strength * common) / (unsure + answered + strength))
 
 
-def _strength(counts: Floats, mean: Floats, log_centre: float) -> float:
+def dirichlet_strength(counts: Floats, mean: Floats, log_centre: float) -> float:
     """Strength of Dirichlet columns (along axis 1) of most evidence, ``log s ~ Normal(log_centre, 1.5^2)``."""
     total = counts.sum(axis=1)
     cell = counts > 0

@@ -9,7 +9,7 @@ import numpy as np
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.confusion.base import Confusion
 from twoheads.evaluation.leakage import HELD_OUT, UNKNOWN
-from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of
+from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of, people_of
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.observations.labels import label_text
@@ -40,12 +40,17 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     if confusion is None:
         return unavailable("This method does not estimate how people confuse classes.")
     classes = [label_text(name) for name in team.classes_.tolist()]
-    counts, kind, effect = _counts(team, confusion)
+    names = set(people_of(team))
+    people = [at for at, name in enumerate(team.annotators_) if name in names]
+    if not people:
+        return unavailable("Only models gave labels or scores: there are no answers of people.")
+    confusion = confusion.of(people)
+    counts, kind, effect = _counts(team, confusion, people)
     total = counts.sum(axis=0)
     shares = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
     section: dict[str, Any] = {
         "available": True,
-        "n_people": len(team.annotators_),
+        "n_people": len(people),
         "n_answers": float(counts.sum()),
         "kind": kind,
         "classes": _classes(counts, confusion, classes, effect if kind == "measured" else None),
@@ -55,12 +60,12 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     return section | {"words": " ".join(_sentences(section, status))}
 
 
-def _counts(team: Team, confusion: Confusion) -> tuple[Floats, str, float]:
+def _counts(team: Team, confusion: Confusion, people: list[int]) -> tuple[Floats, str, float]:
     """Answers by true class, (n_classes, n_classes), of all people; of what kind they are, and their design effect."""
     counted = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
     if not isinstance(team, MeasuresPeople):
         return counted, "measured", 1.0
-    known = team.labelled_counts_.sum(axis=0)
+    known = team.labelled_counts_[people].sum(axis=0)
     return (known, "measured", team.people_accuracy_.effect) if known.any() else (counted, "believed", 1.0)
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from twoheads.confusion.score_levels import answered
 from twoheads.evaluation import Predictions
 from twoheads.evaluation.predictions import majority
-from twoheads.evaluation.team import ExplainsItems, Team
+from twoheads.evaluation.team import ExplainsItems, Team, levels_of
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.observations import Observations
+from twoheads.observations import Observations, answers_of_people, people_in
 from twoheads.observations.labels import label_text
 
 _MAX_LOG_ODDS = 99.0  # log-odds beyond this are certainty
@@ -46,8 +47,9 @@ def _entries(team: Team, observations: Observations, predicted: Predictions, row
     second = np.argsort(-items.combined_proba, axis=1, kind="stable")[:, 1]
     parts = _contributions(team, shown, second)
     # If the first class of a tie were the truth, its error would be the chance that the tie is broken otherwise.
-    tied = majority(shown, np.maximum(items.human_label, 0))[1] > 0
-    n_answers = shown.answers.per_item()
+    read = answered(shown, levels_of(team))
+    tied = majority(read, np.maximum(items.human_label, 0))[1] > 0
+    n_answers = answers_of_people(read).per_item()
     entries = []
     for at in range(len(rows)):
         label = int(items.combined_label[at])
@@ -94,9 +96,10 @@ def _finite(log_odds: Any) -> Any:
 
 
 def _kind(name: str, observations: Observations) -> str:
-    if name in observations.annotators:
+    if name in people_in(observations):
         return "human"
-    return "model" if name in (*observations.models, "model") else "other"
+    machines = (*observations.machines, *(() if observations.scores is None else observations.scores.machines))
+    return "model" if name in (*observations.models, *machines, "model") else "other"
 
 
 def _name(classes: list[str], code: int) -> str | None:

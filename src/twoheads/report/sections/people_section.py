@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
-from twoheads.combination.insight.sentences import people_sentences
+from twoheads.combination.insight.crowd_sentences import people_sentences
 from twoheads.evaluation.people import measured_people
-from twoheads.evaluation.team import ProfilesAnnotators, Team
+from twoheads.evaluation.team import ProfilesAnnotators, Team, people_of
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.observations import Observations
+from twoheads.observations import Observations, people_in
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
 from twoheads.text import count
@@ -29,15 +29,15 @@ def people_section(
     Accuracies are measured by the truth given here. Where there is none they are those of the fit, measured there or
     believed.
     """
-    if max(len(observations.annotators), len(team.annotators_)) < 2:
+    if max(len(people_in(observations)), len(people_of(team))) < 2:
         return unavailable("One person answered, or people without names: there is nobody to compare.")
     found = None
-    if len(observations.annotators) > 1:
+    if len(people_in(observations)) > 1:
         found = measured_people(team, observations, truth, weight, fitted_on_same=fitted_on_same)
     if found is not None:
         source = f"Measured on {count(found.n_items, 'item')} with truth."
         return _section(found.stats, found.facts, "these items", source)
-    if not isinstance(team, ProfilesAnnotators) or len(team.annotators_) < 2:
+    if not isinstance(team, ProfilesAnnotators) or len(people_of(team)) < 2:
         return unavailable("This method has no statistics of each person without truth.")
     facts = team.facts()["people"]
     if facts["kind"] == "measured":

@@ -15,6 +15,7 @@ from typing import Any
 from twoheads.errors import InvalidObservations
 from twoheads.observations.checks import CONFIDENCE_REMEDY
 from twoheads.observations.frames import NUMBER_REMEDY
+from twoheads.observations.members import SCORE_REMEDY
 
 #: Pieces of a file that identify it, and their bytes: all of a file below a megabyte.
 _SAMPLES, _SAMPLED = 64, 1 << 14
@@ -125,7 +126,8 @@ def each_once(columns: Sequence[str], where: str) -> None:
 def not_a_number(column: str, row: int, path: Path, value: Any, n_off: int, n_rows: int) -> InvalidObservations:
     """A text in a column of numbers, at a row counted from 1."""
     is_confidence = column == "confidence" or column.startswith("confidence_")
-    remedy = CONFIDENCE_REMEDY if is_confidence else NUMBER_REMEDY
+    is_score = column == "score" or column.endswith(".score")
+    remedy = CONFIDENCE_REMEDY if is_confidence else SCORE_REMEDY if is_score else NUMBER_REMEDY
     return InvalidObservations(
         f"column {column!r} must hold numbers; row {row} of {path} has {value!r} "
         f"({n_off:,} of {n_rows:,} rows are off). {remedy}"

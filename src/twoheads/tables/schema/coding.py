@@ -16,7 +16,8 @@ from twoheads.tables.formats.data_file import NO_VALUE
 
 UNKNOWN = -2
 UNSURE = -3
-_WHOLE = re.compile(r"(-?\d+)\.0+")
+#: A whole number as programs write it in a column with gaps.
+WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
 class Coder:
@@ -47,7 +48,7 @@ class Coder:
         tries = [text, text.strip()]
         if text in ("True", "False", "true", "false"):
             tries += [text.lower(), text.capitalize()]
-        if whole := _WHOLE.fullmatch(text.strip()):
+        if whole := WHOLE.fullmatch(text.strip()):
             tries.append(whole[1])
         for known in tries:
             if known in self._codes:

@@ -10,8 +10,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, PROBABILITY, TRUTH, confidence_columns, first_of
+from twoheads.observations.columns import (
+    ANNOTATOR,
+    ANSWER,
+    ITEM,
+    PROBABILITY,
+    TRUTH,
+    confidence_columns,
+    first_of,
+)
 from twoheads.observations.labels import label_text
+from twoheads.observations.members import member_columns
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema import roles
 from twoheads.tables.schema.roles import Roles
@@ -26,6 +35,7 @@ class Names:
     annotator: str | None = None
     truth_column: str | None = None
     model_columns: str | None = None
+    positive: Any = None
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,17 @@ def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | No
     annotators = roles.annotator_columns(columns, where, names.human)
     pattern, taken = names.model_columns, {ids, known, *annotators.values()}
     if pattern is None:  # those that an option names, such as --item p_cat
-        taken &= {names.item, names.human, truth}
-    models = roles.model_columns([name for name in columns if name not in taken], where, pattern)
-    return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators))
+        named = {names.item, names.human, truth}
+        searched = [name for name in columns if name not in taken & named]
+    else:
+        searched = [name for name in columns if name not in taken]
+    models = roles.model_columns(searched, where, pattern, needed=False)
+    used = {column for by_class in models.values() for column in by_class.values()} if pattern else set()
+    others = [name for name in columns if name not in taken | used]
+    members = member_columns(others, where, annotators, models, positive=names.positive)
+    if not models and not members:
+        models = roles.model_columns(searched, where, pattern)
+    return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators), members)
 
 
 def _others(columns: Sequence[str], ids: str | None) -> list[str]:
@@ -120,7 +138,7 @@ def _ids(columns: Sequence[str], where: str, item: str | None) -> str:
 def need_classes(found: Roles, known: NDArray[Any], where: str, pattern: str | None) -> None:
     """Refuse a table without the classes of a team."""
     wanted, there = set(map(label_text, known.tolist())), set(found.classes)
-    if wanted == there:
+    if wanted == there or (there <= wanted and (len(wanted) == 2 or not there)):
         return
     shape = pattern or (PROBABILITY if "model" in found.models else f"{next(iter(found.models))}.p_*")
     off = [f"{shape.replace('*', name)!r} is missing" for name in sorted(wanted - there)[:3]]

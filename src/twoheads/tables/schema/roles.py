@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations import columns as conventions
-from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, PROBABILITY, TRUTH, first_of, matching
+from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, TRUTH, first_of, matching
 from twoheads.observations.labels import label_text, sorted_names
+from twoheads.observations.members import MemberColumns
 from twoheads.tables.formats.source import Source
 from twoheads.text import listed
 
@@ -31,6 +32,7 @@ class Roles:
     models      by the model's name, the column of its numbers by the name of the class
     truth       the column of the true class, or None
     confidence  the column of confidence by the name of the annotator
+    members     the columns of models that give labels, and of anyone who gives scores
     """
 
     item: str | None = None
@@ -38,6 +40,17 @@ class Roles:
     models: dict[str, dict[str, str]] = field(default_factory=dict)
     truth: str | None = None
     confidence: dict[str, str] = field(default_factory=dict)
+    members: MemberColumns = field(default_factory=MemberColumns)
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The columns of labels by the name of who gives them: people, then machines."""
+        return self.annotators | self.members.labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of labels, the truth first."""
+        return (*([self.truth] if self.truth else []), *self.answers.values())
 
     @property
     def classes(self) -> dict[str, str]:
@@ -50,9 +63,9 @@ class Roles:
         return tuple(column for classes in self.models.values() for column in classes.values())
 
     def columns_of(self, classes: NDArray[Any]) -> list[list[str]]:
-        """For each model the column of each class, in the order of ``classes``, found by name."""
+        """For each model the column of each class, in the order of ``classes``, found by name; one of two may lack."""
         names = [label_text(name) for name in classes.tolist()]
-        return [[columns[name] for name in names] for columns in self.models.values()]
+        return [[columns[name] for name in names if name in columns] for columns in self.models.values()]
 
 
 def same_in_all_files(source: Source, roles_of: Callable[[tuple[str, ...]], Roles]) -> Roles:
@@ -82,17 +95,17 @@ def item_column(columns: Sequence[str], where: str, item: str | None, *, needed:
     return found
 
 
-def model_columns(columns: Sequence[str], where: str, pattern: str | None) -> dict[str, dict[str, str]]:
+def model_columns(
+    columns: Sequence[str], where: str, pattern: str | None, *, needed: bool = True
+) -> dict[str, dict[str, str]]:
     """The columns of each model by class: those that match the pattern, or those by convention."""
     if pattern is not None:
-        models = {"model": _pattern_columns(columns, where, pattern)}
-    elif matching(columns, PROBABILITY) or conventions.named_models(columns, where):
-        models = conventions.model_columns(columns, where)
-    else:
+        return {"model": _pattern_columns(columns, where, pattern)}
+    if conventions.has_model_columns(columns):
+        return conventions.model_columns(columns, where)
+    if needed:
         raise _no_model_columns(columns, where, "named p_<class>")
-    for name, classes in models.items():
-        _two_classes(classes, where if name == "model" else f"model {name!r} of {where}")
-    return models
+    return {}
 
 
 def _pattern_columns(columns: Sequence[str], where: str, pattern: str) -> dict[str, str]:
@@ -126,14 +139,6 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
     return InvalidObservations(
         f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}"
     )
-
-
-def _two_classes(found: dict[str, str], where: str) -> None:
-    if len(found) == 1:
-        raise InvalidObservations(
-            f"{where} must have at least two classes; its only probability column is {next(iter(found.values()))!r}. "
-            "Give one column per class, also for the class that means no."
-        )
 
 
 def annotator_columns(columns: Sequence[str], where: str, human: str | Sequence[str] | None) -> dict[str, str]:

@@ -1,0 +1,123 @@
+"""Facts about several people, machines, scores and ways of answering in plain sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
+from twoheads.text import count, interval, percent, probability
+
+#: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
+INFORMATIVE = 1.5
+#: So many models that give labels or scores are listed by name.
+_FEW_MACHINES = 5
+
+
+def crowd_sentences(found: dict[str, Any]) -> list[str]:
+    """Sentences about many people, their answers and several models, from `crowd_facts`."""
+    sentences = []
+    if "people" in found:
+        sentences += people_sentences(found["people"])
+    if "machines" in found:
+        sentences += _machines(found["machines"], found.get("scores", {}).get("levels", {}))
+    if "scores" in found:
+        sentences.append(_scores(found["scores"]))
+    if "several_answers" in found:
+        sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
+    if "panel" in found:
+        sentences += _panel(found["panel"])
+    if "confidence" in found:
+        sentences += _confidence(found["confidence"])
+    if "unsure" in found:
+        sentences.append(_unsure(found["unsure"]))
+    if "models" in found:
+        weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
+        sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
+    return sentences
+
+
+def people_sentences(people: dict[str, Any]) -> list[str]:
+    """How far people differ, and who is the most and the least reliable."""
+    low, high = people["nine_in_ten"]
+    believed = people["kind"] == "believed"
+    sentences = [
+        f"The {people['n']:,} people differ: nine in ten are {'believed' if believed else 'estimated'} to have an "
+        f"accuracy between {percent(low)} and {percent(high)}."
+    ]
+    if "most_reliable" not in people:
+        answers = "answers" if believed else "answers on items with truth"
+        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} {answers} each."]
+    best, least = people["most_reliable"], people["least_reliable"]
+    caveat = "" if best["accuracy_low"] > least["accuracy_high"] else "; their intervals overlap"
+    enough = people["with_enough_answers"]
+    of = "" if enough == people["n"] else f" of the {enough:,} with enough answers"
+    verb = "is believed to be" if believed else "is"
+    return [*sentences, f"The most reliable{of} {verb} {_person(best)}, the least {_person(least)}{caveat}."]
+
+
+def _person(person: dict[str, Any]) -> str:
+    accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
+    judged = f"{count(person['judged'], 'answer')} with truth"
+    n_answers = judged if person["kind"] == "measured" else count(person["answers"], "answer")
+    return f"{person['annotator']} ({accuracy}, {n_answers})"
+
+
+def _machines(machines: dict[str, Any], scored: dict[str, int]) -> list[str]:
+    """How often models that give labels are right: the best and the worst of many."""
+    labelled = [{"annotator": name, **facts} for name, facts in machines.items() if name not in scored]
+    labelled.sort(key=lambda machine: -machine["accuracy"])
+    if not labelled:
+        return []
+    believed = any(machine["kind"] == "believed" for machine in labelled)
+    give = (
+        f"{count(len(labelled), 'model gives', 'models give')} labels{', of believed accuracies' if believed else ''}"
+    )
+    if len(labelled) <= _FEW_MACHINES:
+        return [f"{give}: {', '.join(map(_person, labelled))}."]
+    return [f"{give}: the most reliable is {_person(labelled[0])}, the least {_person(labelled[-1])}."]
+
+
+def _scores(scores: dict[str, Any]) -> str:
+    levels = scores["levels"]
+    names = ", ".join(f"{name} ({count(size, 'level')})" for name, size in list(levels.items())[:_FEW_MACHINES])
+    more = f" and {len(levels) - _FEW_MACHINES:,} more" if len(levels) > _FEW_MACHINES else ""
+    who = f"Scores of {names}{more} count by their rank"
+    return f"{who}: high ones mean {scores['positive']!r}, as far as the data show."
+
+
+def _several(correlation: float, labelled: int) -> str:
+    effective = 5 / (1 + 4 * correlation)
+    source = "" if labelled else ", the prior's value"
+    correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
+    return f"{correlated}: five count as {effective:.1f} independent ones."
+
+
+def _panel(panel: dict[str, Any]) -> list[str]:
+    chance = probability(panel["own_weights"])
+    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
+    (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
+    if effective is None or low is None or high is None:
+        return [weights]
+    return [
+        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
+        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        weights,
+    ]
+
+
+def _confidence(confidence: dict[str, Any]) -> list[str]:
+    shares = [share for share in confidence["right"] if share is not None]
+    if len(shares) < 2:
+        return []
+    high = f"{percent(shares[-1])} of answers at the highest of {len(confidence['right'])} levels of confidence"
+    return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
+
+
+def _unsure(unsure: dict[str, Any]) -> str:
+    given_true = unsure["given_true"]
+    most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
+    ratio = given_true[most] / given_true[least]
+    answered = f"“Unsure” was answered {count(unsure['said'], 'time')} on evaluated items"
+    if ratio < INFORMATIVE:
+        return f"{answered}, about equally often for all true classes: it carries little information."
+    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."

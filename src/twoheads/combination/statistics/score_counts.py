@@ -1,0 +1,86 @@
+"""Counts of levels of scores under other levels, so that teams whose scores were cut elsewhere can be merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twoheads.combination.statistics.reservoir import ItemSample
+from twoheads.confusion.response import scored_rank
+from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.confusion.score_levels import N_LEVELS
+
+
+def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
+    """The rows of scores among the counts of responses, the first, (n_members * n_levels, n_classes)."""
+    return response_counts[: 0 if levels is None else len(levels.names) * N_LEVELS]
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """From levels of scores to others: an old level goes to the new one that contains its lower bound.
+
+    levels      the new ones
+    place       (n_members, n_levels) the new level of each old one
+    annotators  (n_members,) the number of each member among the annotators
+    """
+
+    levels: ScoreLevels
+    place: Codes
+    annotators: Codes
+
+    @classmethod
+    def between(
+        cls, old: ScoreLevels | None, new: ScoreLevels | None, annotators: tuple[str, ...]
+    ) -> LevelChange | None:
+        """The change from old to new levels; None where there is none."""
+        if old is None or new is None or _are_same(old, new):
+            return None
+        return cls(new, _new_levels(old, new), np.array(new.places(annotators)))
+
+    def responses(self, response_counts: Floats) -> Floats:
+        """Counts of responses whose first rows are those of scores."""
+        n_members, n_classes = len(self.place), response_counts.shape[1]
+        n_rows = n_members * N_LEVELS
+        before = response_counts[:n_rows].reshape(n_members, N_LEVELS, n_classes)
+        after = np.zeros_like(before)
+        for member, new in enumerate(self.place):
+            np.add.at(after[member], new, before[member])
+        return np.concatenate([after.reshape(n_rows, n_classes), response_counts[n_rows:]])
+
+    def answers(self, counts: Floats, response_counts: Floats) -> Floats:
+        """Counts of each annotator's answers, where those who give scores follow their counts of responses, after."""
+        counts = counts.copy()
+        for member, (annotator, upper) in enumerate(zip(self.annotators, self.levels.upper, strict=True)):
+            rows = response_counts[member * N_LEVELS : (member + 1) * N_LEVELS]
+            if annotator < len(counts):
+                counts[annotator] = [rows[:upper].sum(axis=0), rows[upper:].sum(axis=0)]
+        return counts
+
+    def sample(self, sample: ItemSample | None) -> ItemSample | None:
+        """A sample of items."""
+        if sample is None or sample.confidence is None:
+            return sample
+        n_classes, upper = len(sample.log_proba), np.array(self.levels.upper)
+        member = scored_rank(self.annotators, sample.column // n_classes)
+        at = np.flatnonzero((member >= 0) & ~np.isnan(sample.confidence))
+        level = self.place[member[at], sample.confidence[at].astype(np.intp)]
+        column, confidence = sample.column.copy(), sample.confidence.copy()
+        column[at] = column[at] // n_classes * n_classes + (level >= upper[member[at]])
+        confidence[at] = level
+        return replace(sample, column=column, confidence=confidence)
+
+
+def _are_same(one: ScoreLevels, other: ScoreLevels) -> bool:
+    pairs = zip(one.bounds, other.bounds, strict=True)
+    return one.upper == other.upper and all(np.array_equal(*pair) for pair in pairs)
+
+
+def _new_levels(old: ScoreLevels, new: ScoreLevels) -> Codes:
+    """The new level of each old one, (n_members, n_levels)."""
+    place = np.zeros((len(old.names), N_LEVELS), dtype=np.intp)
+    for member, (before, after) in enumerate(zip(old.bounds, new.bounds, strict=True)):
+        place[member, : len(before) + 1] = np.searchsorted(after, [-np.inf, *before], side="right")
+    return place

@@ -1,0 +1,173 @@
+"""Scores as answers: each is the side that it is on, with its level in place of a confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values, vote_shares
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.chosen_answers import kept_answers
+from twoheads.kernels.confusion.score_levels import first_upper_level, score_bounds, score_levels
+from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.observations import Observations
+from twoheads.observations.members import Scores
+from twoheads.storage.artifact import register
+
+#: Levels are cut on at most so many items, evenly spaced.
+LOOK = 20_000
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class ScoreLevels(BaseEstimator):
+    """Where each member's scores are cut into levels, found once, at fit.
+
+    names     the members who give scores
+    bounds    of each, the lower bounds of all levels but the first
+    upper     of each, the first level whose answer is the second class
+    machines  those of them that are machines
+    positive  the name of the class that high scores mean
+    """
+
+    names: tuple[str, ...]
+    bounds: tuple[Floats, ...]
+    upper: tuple[int, ...]
+    machines: tuple[str, ...]
+    positive: str
+
+    @classmethod
+    def of(cls, observations: Observations, truth: Codes | None) -> ScoreLevels | None:
+        """The levels of scores, of at most `LOOK` items; None where nobody gives scores."""
+        rows = evenly_spaced(len(observations), LOOK)
+        known = None if truth is None else truth[rows]
+        return cls.of_sample([(observations.take(rows), known)] if observations.scores is not None else [])
+
+    @classmethod
+    def of_sample(cls, parts: Iterable[tuple[Observations, Codes | None]]) -> ScoreLevels | None:
+        """The levels of the scores of all parts, with the codes of their truth; None where there is no part."""
+        known = list(parts)
+        if not known or known[0][0].scores is None:
+            return None
+        given = [observations.scores for observations, _ in known]
+        first = known[0][0].scores
+        values = np.concatenate([each.values for each in given if each is not None])
+        share = _share_of_second(known)
+        columns = [column[~np.isnan(column)] for column in values.T]
+        bounds = tuple(map(score_bounds, columns))
+        upper = tuple(first_upper_level(*each, share) for each in zip(columns, bounds, strict=True))
+        return cls(first.names, bounds, upper, first.machines, first.positive)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each member has."""
+        return tuple(len(bounds) + 1 for bounds in self.bounds)
+
+    def places(self, annotators: tuple[str, ...]) -> tuple[int, ...]:
+        """The position of each member among annotators; their number for one who is not there."""
+        position = {name: at for at, name in enumerate(annotators)}
+        return tuple(position.get(name, len(annotators)) for name in self.names)
+
+    def answered(self, observations: Observations) -> Observations:
+        """Observations in which scores are answers, and levels their confidence; all of one level say nothing."""
+        scores = observations.scores
+        if scores is None:
+            return observations
+        self._need_known(scores.names)
+        n_classes, n_people, old = observations.n_classes, len(observations.annotators), observations.answers
+        there = old.column != MISSING
+        sure = np.full(len(old.column), np.nan) if observations.confidence is None else observations.confidence
+        items, columns, numbers = [item_of_answers(old)[there]], [old.column[there]], [sure[there]]
+        for place, (name, column) in enumerate(zip(scores.names, scores.values.T, strict=True)):
+            at = self.names.index(name)
+            given = np.flatnonzero(~np.isnan(column)) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
+            level = score_levels(column[given], self.bounds[at])
+            items.append(given)
+            columns.append((n_people + place) * n_classes + (level >= self.upper[at]))
+            numbers.append(level.astype(np.float64))
+        item, answer, number = map(np.concatenate, (items, columns, numbers))
+        return replace(
+            observations,
+            annotators=(*observations.annotators, *scores.names),
+            answers=pack_answers(item, answer, len(observations)),
+            confidence=pack_values(item, answer, number, len(observations)),
+            machines=(*observations.machines, *scores.machines),
+            scores=None,
+        )
+
+    def as_scores(self, observations: Observations) -> Observations:
+        """`answered`, undone: each score is its level, so that it can be cut again where a copy of a team is fitted."""
+        is_scorer = np.array([name in self.names for name in observations.annotators], dtype=bool)
+        if observations.scores is not None or not is_scorer.any():
+            return observations
+        answers, n_classes, level = observations.answers, observations.n_classes, observations.confidence
+        assert level is not None
+        scored = np.flatnonzero((answers.column != MISSING) & is_scorer[answers.column // n_classes])
+        position = np.where(is_scorer, np.cumsum(is_scorer), np.cumsum(~is_scorer)) - 1
+        person = answers.column // n_classes
+        values = np.full((len(observations), int(is_scorer.sum())), np.nan)
+        values[item_of_answers(answers)[scored], position[person[scored]]] = level[scored]
+        kept, confidence = kept_answers(answers, ~is_scorer[person], level)
+        names = tuple(name for name, own in zip(observations.annotators, is_scorer, strict=True) if own)
+        unsure = observations.unsure
+        return replace(
+            observations,
+            annotators=tuple(name for name in observations.annotators if name not in names),
+            answers=replace(kept, column=_renumbered(kept.column, position, n_classes)),
+            confidence=None if confidence is None or np.isnan(confidence).all() else confidence,
+            unsure=None if unsure is None else replace(unsure, column=_renumbered(unsure.column, position, 1)),
+            machines=tuple(name for name in observations.machines if name not in names),
+            scores=Scores(names, values, tuple(name for name in names if name in self.machines), self.positive),
+        )
+
+    def _need_known(self, names: tuple[str, ...]) -> None:
+        new = [name for name in names if name not in self.names]
+        if new:
+            raise InvalidObservations(
+                f"X must hold scores only of those who gave scores at fit, {', '.join(self.names[:8])}; {new[0]!r} is "
+                f"new ({len(new)} of {len(names)} are off). Leave it out, or fit again with it."
+            )
+
+
+def answered(observations: Observations, levels: ScoreLevels | None) -> Observations:
+    """Observations with scores as answers, by the levels of a fit; without levels there may be no scores."""
+    if levels is not None:
+        return levels.answered(observations)
+    if observations.scores is not None:
+        names = observations.scores.names
+        raise InvalidObservations(
+            f"X must hold scores only if there were scores at fit; those of {names[0]!r} are new "
+            f"({len(names)} columns of scores). Leave them out, or fit again with them."
+        )
+    return observations
+
+
+def _renumbered(column: Codes, position: Codes, n_answers: int) -> Codes:
+    """Columns of answers where annotator ``p`` is ``position[p]``."""
+    person, answer = np.divmod(column, n_answers)
+    return np.where(column == MISSING, MISSING, position[person] * n_answers + answer)
+
+
+def _share_of_second(parts: list[tuple[Observations, Codes | None]]) -> float:
+    """Share of the second class: of the known truth, else of the labels that were answered; one half without either."""
+    for shares in (_truths(parts), _votes(parts)):
+        if len(shares):
+            return float((shares.sum() + 1.0) / (len(shares) + 2.0))
+    return 0.5
+
+
+def _truths(parts: list[tuple[Observations, Codes | None]]) -> Floats:
+    known = [truth[truth != MISSING] for _, truth in parts if truth is not None]
+    return np.concatenate([np.empty(0), *known])
+
+
+def _votes(parts: list[tuple[Observations, Codes | None]]) -> Floats:
+    shares = []
+    for observations, _ in parts:
+        votes = vote_shares(observations.answers, observations.n_classes)[1]
+        shares.append(votes[observations.answers.per_item() > 0])
+    return np.concatenate([np.empty(0), *shares])

@@ -1,0 +1,170 @@
+"""Members that give labels or scores: columns ``<model>.label``, ``<model>.score`` and ``human_<name>.score``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twoheads.errors import InvalidObservations
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.observations.checks import rows_off
+from twoheads.observations.frames import as_numbers
+from twoheads.observations.labels import label_text, sorted_names
+from twoheads.text import listed
+
+_LABEL, _SCORE = ".label", ".score"
+#: What to do about scores that are not numbers.
+SCORE_REMEDY = "Correct those entries, or leave them blank where there is no score."
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Numbers that rise with the chance of the second of two classes, on any scale: only their order matters.
+
+    names     the members who give them
+    values    (n_items, n_members), NaN where there is none
+    machines  those of the members that are machines
+    positive  the name of the class that high numbers meant as given
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    machines: tuple[str, ...]
+    positive: str
+
+    def take(self, rows: Codes) -> Scores:
+        """The scores of the items at these positions."""
+        return replace(self, values=self.values[rows])
+
+    def permuted(self, order: Codes) -> Scores:
+        """The same where the two classes are in this order."""
+        return self if order[0] == 0 else replace(self, values=-self.values)
+
+
+@dataclass(frozen=True)
+class MemberColumns:
+    """The columns of members that give labels or scores, by the member's name.
+
+    labels    of machines
+    scores    of machines and of people
+    machines  who of those that give scores are machines
+    """
+
+    labels: dict[str, str] = field(default_factory=dict)
+    scores: dict[str, str] = field(default_factory=dict)
+    machines: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.scores)
+
+
+def is_score_column(column: str) -> bool:
+    """Whether a column holds a person's scores, by its name: ``human.score`` or ``human_<name>.score``."""
+    return column == "human" + _SCORE or (column.startswith("human_") and column.endswith(_SCORE))
+
+
+def member_columns(
+    columns: Sequence[str], where: str, people: Iterable[str], models: Iterable[str], *, positive: Any = None
+) -> MemberColumns:
+    """The columns of labels and scores; each member must be named once, and give one kind of answer.
+
+    people, models  the names of those with answers, and with probabilities
+    positive        a plain column ``score`` is read only if this names the class that it means
+    """
+    others = [name for name in columns if not name.startswith(("p_", "human_", "human."))]
+    labels = {name.removesuffix(_LABEL): name for name in others if name.endswith(_LABEL) and name != _LABEL}
+    machines = {name.removesuffix(_SCORE): name for name in others if name.endswith(_SCORE) and name != _SCORE}
+    if "score" in columns and positive is not None:
+        _refuse_two("model", where, {"a column score": ["model"], "a column model.score": list(machines)})
+        machines["model"] = "score"
+    own = {_person(name): name for name in columns if is_score_column(name)}
+    kinds = {
+        "answers": list(people),
+        "probabilities": list(models),
+        "labels": list(labels),
+        "scores": [*machines, *own],
+    }
+    for name in (*labels, *machines, *own):
+        _refuse_two(name, where, kinds)
+    return MemberColumns(_in_order(labels), _in_order(machines) | _in_order(own), tuple(_in_order(machines)))
+
+
+def _in_order(columns: dict[str, str]) -> dict[str, str]:
+    return {name: columns[name] for name in sorted_names(columns)} if columns else {}
+
+
+def _person(column: str) -> str:
+    return column.removesuffix(_SCORE).removeprefix("human_")
+
+
+def _refuse_two(name: str, where: str, kinds: dict[str, list[str]]) -> None:
+    found = [kind for kind, names in kinds.items() for each in names if each == name]
+    if len(found) > 1:
+        raise InvalidObservations(
+            f"{where} must hold one kind of answer of each member; {name!r} has {found[0]} and {found[1]}. "
+            "Drop one of them, or rename it if it is another member."
+        )
+
+
+def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[bool, str]:
+    """Whether high scores mean the second of two classes, and the name of the class that they mean.
+
+    Of the classes 0 and 1, or False and True, that is 1 or True unless ``positive`` names the other.
+    """
+    names = [label_text(name) for name in classes.tolist()]
+    if len(names) < 2:
+        raise InvalidObservations(
+            f"there must be two classes, since column {column!r} holds scores; answers and truth show "
+            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes)."
+        )
+    if len(names) > 2:
+        raise InvalidObservations(
+            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}. "
+            "Give a label (<model>.label), or a probability of each class (<model>.p_<class>)."
+        )
+    if positive is None and names in (["0", "1"], ["False", "True"]):
+        return True, names[1]
+    if positive is None or label_text(positive) not in names:
+        found = "it is not named" if positive is None else f"{label_text(positive)!r} is not a class"
+        raise InvalidObservations(
+            f"positive (--positive) must name the class that high scores mean, since column {column!r} holds scores; "
+            f"{found}. The classes are {listed([repr(name) for name in names])}: name one, in Python in "
+            "Observations.from_frame(X, positive=...)."
+        )
+    return label_text(positive) == names[1], label_text(positive)
+
+
+def read_scores(
+    found: MemberColumns, column_of: Callable[[str], Any], classes: NDArray[Any], positive: Any
+) -> Scores | None:
+    """The scores in a table, whose columns a function gives by name; None where there are none."""
+    if not found.scores:
+        return None
+    rises, name = second_class(classes, positive, next(iter(found.scores.values())))
+    values = np.stack([as_scores(column_of(column), column) for column in found.scores.values()], axis=1)
+    return Scores(tuple(found.scores), values if rises else -values, found.machines, name)
+
+
+def as_scores(values: Any, column: str) -> Floats:
+    """A column of scores: finite numbers, NaN where there is none."""
+    numbers = as_numbers(values, f"column {column!r}", remedy=SCORE_REMEDY).astype(np.float64)
+    off = np.flatnonzero(np.isinf(numbers))
+    if len(off):
+        raise rows_off(f"column {column!r}", "must hold finite numbers", numbers, off, SCORE_REMEDY)
+    return numbers
+
+
+def has_score(annotators: Sequence[str], scores: Scores | None) -> NDArray[np.bool_] | None:
+    """Which items have a score, (n_items,), None where nobody gives any; two members of one name are refused."""
+    names = [*annotators, *(() if scores is None else scores.names)]
+    if len(set(names)) < len(names):
+        name = next(each for each in names if names.count(each) > 1)
+        raise InvalidObservations(
+            f"each member must have a name of its own; {name!r} gives several columns of labels or scores. "
+            "Rename one of them."
+        )
+    return None if scores is None else np.asarray(~np.isnan(scores.values).all(axis=1))

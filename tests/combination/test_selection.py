@@ -1,0 +1,57 @@
+"""A warning where the items of known truth are a selection."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from strategies import simulate
+from twoheads.combination import recommended
+from twoheads.combination.insight.selection import selection_facts
+from twoheads.observations import Observations
+
+
+def known(problem, rows):
+    return np.where(np.isin(np.arange(len(problem.truth)), rows), problem.truth, -1)
+
+
+def test_truth_only_where_both_agree_is_noticed():
+    problem = simulate(400, 3, seed=0)
+    agreed = np.flatnonzero(problem.human == problem.model.argmax(axis=1))
+    team = recommended().fit(problem.X, known(problem, agreed[:80]))
+    found = team.facts()["selection"]
+    assert found["what"] == "agreement"
+    assert found["shares"][0] == 1.0
+    assert found["p_value"] < 1e-4
+    assert (
+        "The items with truth are not a random part of all: people and model agree on 100 % of them" in team.describe()
+    )
+
+
+def test_truth_of_one_class_is_noticed_without_a_model():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 300)
+    names = np.array(["a", "b", "c"])
+    frame = {f"human_{who}": names[np.where(rng.random(300) < 0.8, truth, rng.integers(0, 3, 300))] for who in "xyz"}
+    chosen = np.where((truth == 0) & (np.arange(300) < 150), names[truth], None)
+    frame = (
+        pd.DataFrame(frame).rename_axis("item").reset_index().melt("item", var_name="annotator", value_name="answer")
+    )
+
+    team = recommended().fit(Observations.from_answers(frame, classes=names.tolist()), chosen)
+    assert team.facts()["selection"]["what"] == "answers"
+    assert team.facts()["selection"]["class"] == "a"
+
+
+def test_a_random_part_is_rarely_called_a_selection():
+    said = 0
+    for seed in range(60):
+        problem = simulate(200, 4, seed=seed)
+        rows = np.random.default_rng(seed).choice(200, 60, replace=False)
+        said += selection_facts(recommended().fit(problem.X, known(problem, rows)).result()) is not None
+    assert said <= 3
+
+
+@pytest.mark.parametrize("n_known", [0, 10, 200])
+def test_too_few_items_are_not_tested(n_known):
+    problem = simulate(200, 3, seed=2)
+    assert selection_facts(recommended().fit(problem.X, known(problem, np.arange(n_known))).result()) is None
