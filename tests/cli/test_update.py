@@ -263,3 +263,29 @@ def test_a_crowd_without_a_model_and_other_methods_are_updated(here):
     assert run(["fit", "day0.csv", "--keep-items", "--method", "SP", "-o", "team.json"]) == 0
     assert update("day1.csv") == 0
     assert th.load("team.json").provenance()["method"] == "SP"
+
+
+def test_labels_and_scores_of_machines_and_people_are_kept_as_such(here):
+    rng = np.random.default_rng(3)
+    rows = []
+    for item in range(60):
+        truth = int(rng.integers(2))
+        label, score = ("no", "yes")[truth ^ (rng.random() < 0.2)], round(float(truth + rng.normal()), 3)
+        grade = round(float(-truth + rng.normal()), 3)  # high means no
+        human = ("no", "yes")[truth ^ (rng.random() < 0.1)]
+        rows.append([f"i{item:02d}", human, label, score, grade, ("no", "yes")[truth] if item % 2 else ""])
+    for positive, score in (("yes", 3), ("no", 4)):
+        header = ["item", "human_ann", "judge.label", "net.score", "human_bob.score", "truth"]
+        chosen = [[*row[:3], row[score], row[score], row[5]] for row in rows]
+        write_csv(here / "one.csv", header, chosen[:40])
+        write_csv(here / "two.csv", header, chosen[30:])
+        write_csv(here / "both.csv", header, chosen)
+        options = ["--positive", positive, "--method", "P+L"]
+        assert run(["fit", "one.csv", *options, "--keep-items"]) == 0
+        assert update("two.csv") == 0
+        assert run(["fit", "both.csv", *options, "-o", "both.json"]) == 0
+        many, one = th.load("team.json"), th.load("both.json")
+        assert (many.annotators_, many.machines_) == (one.annotators_, one.machines_)
+        assert many.levels_.positive == one.levels_.positive == positive
+        X = tables.scan("both.csv", positive=positive, classes=["no", "yes"])
+        np.testing.assert_allclose(many.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-10)

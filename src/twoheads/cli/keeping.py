@@ -48,7 +48,8 @@ def fit_on_kept(
     """
     with written(merge, output) as kept:
         fitted: Combiner = clone(team)
-        fit_team(fitted, kept.scan(classes, team.model_scale), Place("local", None, None), provenance["method"])
+        scanned = kept.scan(classes, team.model_scale, positive_of(team, provenance))
+        fit_team(fitted, scanned, Place("local", None, None), provenance["method"])
         fitted.note_provenance(_timeless(provenance) | {"kept": kept.fingerprint}).note_history(history)
         fitted.describe()  # what it computes is saved with the team
         fitted.save(output, keep_sample=keep_sample)
@@ -60,6 +61,12 @@ def fit_on_kept(
 def _timeless(provenance: dict[str, Any]) -> dict[str, Any]:
     """Provenance that does not depend on the order of days: files and times are in the history."""
     return {name: value for name, value in provenance.items() if name != "fitted"} | {"source": SOURCE}
+
+
+def positive_of(team: Combiner, provenance: dict[str, Any]) -> Any:
+    """The class that high scores mean: that of a fitted team, else the one that an option names."""
+    levels = vars(team).get("levels_")
+    return provenance.get("columns", {}).get("positive") if levels is None else levels.positive
 
 
 def keeps_sample(team: Combiner) -> bool:

@@ -51,8 +51,10 @@ def _rows(observations: Observations, truth: Any, models: tuple[str, ...]) -> di
     ids = as_text(pa.array(observations.items))
     classes = [label_text(name) for name in observations.classes.tolist()]
     rows = {"answers": _answers(observations, ids, classes)}
-    if numbers := number_columns(observations, classes, models):
-        rows["items"] = pa.record_batch({"item": ids} | numbers).filter(pa.array(observations.has_model()))
+    columns = number_columns(observations, classes, models) | _labels(observations, classes) | _scores(observations)
+    if columns:
+        some = np.any([pc.is_valid(column).to_numpy(zero_copy_only=False) for column in columns.values()], axis=0)
+        rows["items"] = pa.record_batch({"item": ids} | columns).filter(pa.array(some))
     known = np.flatnonzero(truth != MISSING)
     rows["truth"] = pa.record_batch(
         {"item": ids.take(pa.array(known)), "truth": pa.array(classes).take(pa.array(truth[known]))}
@@ -74,25 +76,57 @@ def number_columns(observations: Observations, classes: list[str], models: tuple
     }
 
 
+def _labels(observations: Observations, classes: list[str]) -> dict[str, Any]:
+    """The labels that machines give, as columns ``<model>.label``."""
+    found: dict[str, Any] = {}
+    for name in observations.machines:
+        if name not in observations.annotators:
+            continue
+        place, n_classes = observations.annotators.index(name), len(classes)
+        labels = np.full(len(observations), None, dtype=object)
+        answers, unsure = observations.answers, observations.unsure
+        own = (answers.column != MISSING) & (answers.column // n_classes == place)
+        labels[item_of_answers(answers)[own]] = np.array(classes, dtype=object)[answers.column[own] % n_classes]
+        if unsure is not None:
+            labels[item_of_answers(unsure)[unsure.column == place]] = unsure_word(classes)
+        found[f"{name}.label"] = pa.array(labels, pa.string())
+    return found
+
+
+def _scores(observations: Observations) -> dict[str, Any]:
+    """The scores of members as given, as columns ``<model>.score``, ``human.score`` or ``human_<name>.score``."""
+    scores = observations.scores
+    if scores is None:
+        return {}
+    sign = 1.0 if scores.positive == label_text(observations.classes[-1].item()) else -1.0
+    found: dict[str, Any] = {}
+    for at, name in enumerate(scores.names):
+        person = "human.score" if name == "human" else f"human_{name}.score"
+        column = f"{name}.score" if name in scores.machines else person
+        found[column] = pa.array(sign * scores.values[:, at], pa.float64(), from_pandas=True)
+    return found
+
+
 def _answers(observations: Observations, ids: Any, classes: list[str]) -> Any:
     answers, n_classes = observations.answers, len(classes)
-    there = answers.column != MISSING
+    people = np.array([name not in observations.machines for name in observations.annotators])
+    there = (answers.column != MISSING) & people[answers.column // n_classes]
     annotator, answer = np.divmod(answers.column[there], n_classes)
     item, label = item_of_answers(answers)[there], pa.array(classes).take(pa.array(answer))
     confidence = np.full(len(item), np.nan) if observations.confidence is None else observations.confidence[there]
     parts = [(item, annotator, label, confidence)]
     if observations.unsure is not None:
         unsure = observations.unsure
-        there = unsure.column != MISSING
+        there = (unsure.column != MISSING) & people[unsure.column]
         word = pa.array([unsure_word(classes)] * int(there.sum()), pa.string())
         parts.append((item_of_answers(unsure)[there], unsure.column[there], word, np.full(len(word), np.nan)))
-    people = pa.array(observations.annotators, pa.string())
+    names = pa.array(observations.annotators, pa.string())
     return pa.Table.from_batches(
         [
             pa.record_batch(
                 {
                     "item": ids.take(pa.array(item)),
-                    "annotator": people.take(pa.array(annotator)),
+                    "annotator": names.take(pa.array(annotator)),
                     "answer": label,
                     "confidence": pa.array(confidence, pa.float64(), from_pandas=True),
                 }

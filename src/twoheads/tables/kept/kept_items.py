@@ -75,8 +75,8 @@ class KeptItems:
         paths = {kind: self.folder / f"{kind}.parquet" for kind in KEYS}
         return {kind: path for kind, path in paths.items() if path.exists()}
 
-    def scan(self, classes: NDArray[Any], model_scale: str) -> Table:
-        """The kept items as a table to fit on, in the order of their ids."""
+    def scan(self, classes: NDArray[Any], model_scale: str, positive: Any = None) -> Table:
+        """The kept items as a table to fit on, in the order of their ids; ``positive`` is what high scores mean."""
         files = self.files()
         if "items" not in files:
             raise InvalidObservations("no item would be left to fit on. Forget fewer, or keep a longer window.")
@@ -88,6 +88,7 @@ class KeptItems:
             item="item",
             model_scale=model_scale,
             classes=classes,
+            positive=positive,
             unsure=unsure_word([label_text(name) for name in classes.tolist()]),
         )
 

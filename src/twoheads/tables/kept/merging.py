@@ -137,7 +137,8 @@ class Merge:
         """The numbers of the models' columns, with the column of ids; those that are new are added."""
         for name in batch.schema.names:
             if name != "item" and name not in self._columns[age]:
-                self._db.execute(f"ALTER TABLE {age}_items ADD COLUMN n{len(self._columns[age])} DOUBLE")
+                kind = "DOUBLE" if pa.types.is_floating(batch.schema.field(name).type) else "VARCHAR"
+                self._db.execute(f"ALTER TABLE {age}_items ADD COLUMN n{len(self._columns[age])} {kind}")
                 self._columns[age].append(name)
         return {"item": "item"} | {name: f"n{at}" for at, name in enumerate(self._columns[age])}
 
@@ -213,8 +214,8 @@ class Merge:
         keys = ", ".join(key)
         new = ", ".join([keys, *(f"{name} AS v{at}" for at, name in enumerate(values))])
         old = ", ".join([keys, *(f"{name} AS v{at}" for at, name in enumerate(values.values()))])
-        any_number = f" WHERE coalesce({', '.join([*(f'v{at}' for at in range(len(values))), 'NULL'])}) IS NOT NULL"
-        only = any_number if part else ""
+        any_value = " OR ".join(f"v{at} IS NOT NULL" for at in range(len(values))) or "false"
+        only = f" WHERE {any_value}" if part else ""
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW fresh AS FROM (SELECT {new} FROM new_{kind}){only}")
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW before AS FROM (SELECT {old} FROM old_{kind}){only}")
         differs = " OR ".join(f"fresh.v{at} IS DISTINCT FROM before.v{at}" for at in range(len(values))) or "false"
