@@ -47,13 +47,15 @@ def fit_on_kept(
     provenance, history  as of the team that is saved; the fingerprint of the items is added
     """
     with written(merge, output) as kept:
+        waiting = merge.n_waiting()
+        merge.close()
         fitted: Combiner = clone(team)
         scanned = kept.scan(classes, team.model_scale, positive_of(team, provenance))
         fit_team(fitted, scanned, Place("local", None, None), provenance["method"])
         fitted.note_provenance(_timeless(provenance) | {"kept": kept.fingerprint}).note_history(history)
         fitted.describe()  # what it computes is saved with the team
         fitted.save(output, keep_sample=keep_sample)
-    if waiting := merge.n_waiting():
+    if waiting:
         console.message(f"{count(waiting, 'item')} with a truth, but no answer or model row yet: kept, not fitted on.")
     return fitted
 

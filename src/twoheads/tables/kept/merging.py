@@ -123,6 +123,10 @@ class Merge:
         """How many items have no time."""
         return int(self._row("SELECT count(*) FROM new_items ANTI JOIN new_times USING (item)")[0])
 
+    def close(self) -> None:
+        """Discard the database: a fit needs its memory."""
+        self._database.discard()
+
     def _insert(self, age: str, rows: Mapping[str, Any]) -> None:
         for kind, batch in rows.items():
             columns = self._numbered(age, batch) if kind == "items" else {name: name for name in _COLUMNS[kind]}
