@@ -70,7 +70,8 @@ def test_fit_speaks_to_stderr_and_leaves_stdout_to_data(made, capsys):
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
 def test_combine_writes_a_row_per_item_in_any_format(made, suffix, capsys):
     out = made / f"verdicts{suffix}"
-    assert run(["combine", str(made / "team.json"), str(made / "held-out.csv"), "-o", str(out)]) == 0
+    arguments = ["combine", str(made / "team.json"), str(made / "held-out.csv"), "--digits", "17"]
+    assert run([*arguments, "-o", str(out)]) == 0
     rows = duckdb.sql(f"select * from '{out}'").fetchall()
     columns = duckdb.sql(f"select * from '{out}'").columns
     assert columns == ["item", "combined_label", "confidence", "p_cat", "p_dog", "p_emu"]
@@ -85,7 +86,7 @@ def test_combine_writes_a_row_per_item_in_any_format(made, suffix, capsys):
 
 def test_combine_gives_what_the_team_predicts(made):
     human, proba, _ = write_table(made / "more.csv", n=50, seed=5)
-    run(["combine", str(made / "team.json"), str(made / "more.csv"), "-o", str(made / "out.parquet")])
+    run(["combine", str(made / "team.json"), str(made / "more.csv"), "--digits", "17", "-o", str(made / "out.parquet")])
     written = pq.read_table(made / "out.parquet").to_pydict()
     seen = th.Observations.from_arrays(human, proba.round(9), classes=["cat", "dog", "emu"])
     expected = th.load(made / "team.json").predict_proba(seen)
@@ -426,7 +427,9 @@ def test_combine_without_anyones_answers_calibrates_the_model_alone(made, capsys
     _, proba, _ = write_table(made / "more.csv", n=50, seed=5)
     lines = [line.split(",") for line in (made / "more.csv").read_text().splitlines()]
     (made / "model.csv").write_text("\n".join(",".join([line[0], *line[2:5]]) for line in lines) + "\n")
-    assert run(["combine", str(made / "team.json"), "--model", str(made / "model.csv"), "-o", "-"]) == 0
+    assert (
+        run(["combine", str(made / "team.json"), "--model", str(made / "model.csv"), "--digits", "17", "-o", "-"]) == 0
+    )
     said = capsys.readouterr()
     assert "only the model is used" in said.err
     rows = list(csv.DictReader(said.out.splitlines()))

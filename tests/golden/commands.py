@@ -34,7 +34,7 @@ def fit_and_combine(method: str, table: str, share: str, folder: Path) -> tuple[
     data.table.assign(truth=data.known(share)).to_csv(folder / "table.csv", index=False)
     data.fresh.to_csv(folder / "fresh.csv", index=False)
     assert run(["fit", str(folder / "table.csv"), "-o", str(team), "--method", method]) == 0
-    assert run(["combine", str(team), str(folder / "fresh.csv"), "-o", str(combined)]) == 0
+    assert run(["combine", str(team), str(folder / "fresh.csv"), "--digits", "17", "-o", str(combined)]) == 0
     return team, combined
 
 

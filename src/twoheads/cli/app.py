@@ -14,9 +14,12 @@ from twoheads.cli.commands.combine import combine
 from twoheads.cli.commands.demo import demo
 from twoheads.cli.commands.evaluate import evaluate
 from twoheads.cli.commands.fit import fit
+from twoheads.cli.commands.merge import merge
+from twoheads.cli.commands.migrate import migrate
 from twoheads.cli.commands.report import report
 from twoheads.cli.commands.show import show
 from twoheads.cli.commands.study import study
+from twoheads.cli.commands.update import update
 
 app = typer.Typer(
     name="twoheads",
@@ -28,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for command in (demo, check, fit, combine, evaluate, report, ask, show, study):
+for command in (demo, check, fit, combine, evaluate, report, ask, update, merge, migrate, show, study):
     app.command()(command)
 
 

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.cli.class_shares_option import announce_shares
@@ -26,6 +28,7 @@ from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
 from twoheads.tables.spreadsheets import without_formulas
+from twoheads.tables.verdict_columns import OtherColumns, VerdictOptions
 
 ENGINES = ("local", "dask")
 
@@ -68,34 +71,46 @@ def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -
         team.fit(observations, y)
 
 
-def combine_here(team: Combiner, scanned: tables.Table, output: Path | None, *, for_spreadsheet: bool) -> int:
+def combine_here(
+    team: Combiner, scanned: tables.Table, options: VerdictOptions, output: Path | None, *, for_spreadsheet: bool
+) -> int:
     """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
     team = team.at_hand(scanned)
     announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
-        batches = _verdicts(team, scanned, advance=advance)
+        batches = _verdicts(team, scanned, options, advance=advance)
         batches = without_formulas(batches) if for_spreadsheet else batches
         written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
     sys.stdout.flush()
     return written
 
 
-def combine_into_export(team: Combiner, scanned: tables.Table, data: TableOptions, output: Path) -> int:
+def combine_into_export(
+    team: Combiner, scanned: tables.Table, options: VerdictOptions, data: TableOptions, output: Path
+) -> int:
     """Combine an export, and write it with a verdict on every item; returns the number of items."""
     from twoheads.tables.exports import write_export
     from twoheads.tables.formats.opening import Reading
 
     if str(output) == "-":
         raise InvalidParameter(f"--format {data.reading['format']} writes a file: give its name with -o.")
+    if options.columns or options.top is not None or options.review_below is not None:
+        raise InvalidParameter(
+            f"--columns, --top and --review-below are for tables; --format {data.reading['format']} writes an export. "
+            "Leave them out."
+        )
     team = team.at_hand(scanned)
     announce_shares(team)
     table = next(iter(data.files().values()))
     with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
-        return write_export(output, table, Reading(**data.reading), _verdicts(team, scanned, advance=advance))
+        batches = _verdicts(team, scanned, options, advance=advance)
+        return write_export(output, table, Reading(**data.reading), batches)
 
 
-def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, place: Place) -> int:
+def combine_on_cluster(
+    team: Combiner, scanned: tables.Table, options: VerdictOptions, output: Path, place: Place
+) -> int:
     """Combine the pieces of a table where they are read, one Parquet file each, in a new folder."""
     if output.exists():
         raise InvalidParameter(f"{output} exists already; --engine dask writes a new folder. Name another with -o.")
@@ -110,7 +125,7 @@ def combine_on_cluster(team: Combiner, scanned: tables.Table, output: Path, plac
         files = [str(part / f"{at:05d}.parquet") for at in range(len(spans))]
         written = 0
         with console.progress("combining", scanned.n_rows) as advance:
-            for n_rows in cluster.results(cluster.submit(partial(_combine_span, team, scanned), spans, files)):
+            for n_rows in cluster.results(cluster.submit(partial(_combine_span, team, scanned, options), spans, files)):
                 written += n_rows
                 advance(n_rows)
         for left in part.glob(".*"):  # by a worker that was killed while it wrote; another wrote that file
@@ -150,20 +165,29 @@ def cluster_at(place: Place) -> Iterator[Cluster]:
         yield cluster
 
 
-def _combine_span(team: Combiner, scanned: tables.Table, span: tuple[int, int], file: str) -> int:
-    return tables.write(file, _verdicts(team, scanned, span=span))
+def _combine_span(
+    team: Combiner, scanned: tables.Table, options: VerdictOptions, span: tuple[int, int], file: str
+) -> int:
+    return tables.write(file, _verdicts(team, scanned, options, span=span))
 
 
 def _verdicts(
     team: Combiner,
     scanned: tables.Table,
+    options: VerdictOptions,
     *,
     span: tuple[int, int] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Iterator[Any]:
     """Combine a table, or a span of its pieces, block by block, as record batches."""
-    for observations, _ in scanned.blocks(truth=False, span=span):
+    others, known = OtherColumns(scanned, options.columns, span), None
+    for observations, y in scanned.blocks(truth=options.keep_truth, span=span):
         proba = team.predict_proba(observations)
-        yield tables.verdicts(observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type)
+        if options.keep_truth:
+            truth = as_truth(y, observations)
+            known = truth != MISSING
+            proba[known] = np.eye(len(team.classes_))[truth[known]]
+        batch = tables.verdicts(observations, proba, team.classes_, item=scanned.item_name, item_type=scanned.item_type)
+        yield options.finished(batch, known, others.take(len(observations)))
         if advance is not None:
             advance(len(observations))

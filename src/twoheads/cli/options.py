@@ -40,6 +40,10 @@ ForSpreadsheet = Annotated[
     typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", help="The column of the items' dates or times, for --window.", metavar="COLUMN"),
+]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the bootstrap and of the folds.")]
 
 

@@ -26,3 +26,10 @@ def provenance_of_fit(*, method: str, seed: int, source: dict[str, str], columns
 def seed_of(team: Combiner, seed: int | None) -> int:
     """The seed of the option, else that of the fit."""
     return int(team.provenance().get("seed", 0)) if seed is None else seed
+
+
+def fitted_when(team: Combiner) -> str | None:
+    """When a team was fitted: of one with kept items, the time of the last change."""
+    made, history = team.provenance(), team.history()
+    found = made.get("fitted") or (history[-1].get("when") if history else None)
+    return None if found is None else str(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.tables.formats.registry import export_by_name
+from twoheads.tables.formats.registry import export_by_name, looks_like_table
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
@@ -60,7 +60,7 @@ class TableOptions:
 def _columns_at_fit(team: Combiner, *, truth: bool) -> dict[str, Any]:
     skipped = {"classes"} if truth else {"classes", "truth", "truth_column"}
     columns = {name: value for name, value in team.provenance().get("columns", {}).items() if name not in skipped}
-    if "truth" in columns and Path(columns["truth"]).exists():
+    if "truth" in columns and (Path(columns["truth"]).exists() or looks_like_table(columns["truth"])):
         del columns["truth"]  # a separate file of truth belongs to the table of the fit
     positive = {} if team.levels_ is None else {"positive": team.levels_.positive}
     return {"model_scale": team.model_scale} | positive | columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -117,6 +117,15 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     def provenance(self) -> dict[str, Any]:
         """How the team was fitted, as noted by `note_provenance`; empty if nothing was."""
         return dict(vars(self).get("provenance_", {}))
+
+    def note_history(self, entries: Iterable[Mapping[str, Any]]) -> Self:
+        """Keep with the team, and in its file, what was done with it, the first first; entries hold what JSON can."""
+        self.history_ = [dict(entry) for entry in entries]
+        return self
+
+    def history(self) -> list[dict[str, Any]]:
+        """What was done with the team, as noted by `note_history`; empty if nothing was."""
+        return list(vars(self).get("history_", []))
 
     def remember(self, items: LearntItems) -> Self:
         """Keep what the items are recognised by whose truth the team has learnt from."""

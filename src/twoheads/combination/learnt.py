@@ -163,9 +163,10 @@ class LearntItems(BaseEstimator):
             learnt = np.concatenate([each.learnt for each in found])
             renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
             return Recognised(learnt, all(each.certain for each in found), not self.n_missing, renumbered)
-        return self._recognise(those)
+        return self.recognise_learnt(those)
 
-    def _recognise(self, those: LearntItems) -> Recognised:
+    def recognise_learnt(self, those: LearntItems) -> Recognised:
+        """Which of the items that another team has learnt from are among these."""
         tolerance = self._tolerance(those)
         by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
         by_content = _n_near(self, those, tolerance) > 0

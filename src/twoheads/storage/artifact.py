@@ -20,6 +20,8 @@ from twoheads.observations.labels import in_order
 from twoheads.storage.atomic import atomic_write
 
 FORMAT = "twoheads"
+#: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
+HISTORY = "history_"
 VERSION = 4
 
 _registry: dict[str, type] = {}
@@ -29,6 +31,8 @@ Class = TypeVar("Class", bound=type)
 
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>|]U\d{1,6}|object")
 _MANY = 10_000  # numbers: a longer array is written as base64
+_NO_HISTORY = "its history is not a list of entries"
+_REMEDY = "Give a file that save() or 'twoheads fit' wrote."
 _PLAIN = (bool, int, float, str)
 
 
@@ -54,6 +58,8 @@ def save(fitted: Any, path: str | os.PathLike[str]) -> None:
     """
     content = _encode(fitted)
     document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(content), "object": content}
+    if history := getattr(fitted, HISTORY, None):
+        document |= {"history": history, "object": document.pop("object")}  # last: it is long
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     with atomic_write(path) as file:
         file.write(text.encode("utf-8"))
@@ -61,35 +67,59 @@ def save(fitted: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file of `save`, with every number to the bit. Nothing in the file is executed."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except FileNotFoundError:
-        raise _missing(Path(path)) from None
-    except OSError as error:
-        raise InvalidArtifact(
-            f"{path} cannot be read ({error.strerror}). Give a file that save() or 'twoheads fit' wrote."
-        ) from None
-    except (ValueError, RecursionError, _Damaged) as error:
-        raise InvalidArtifact(f"{path} is damaged: not valid JSON ({error}). Save the team again.") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InvalidArtifact(
-            f"{path} is not a saved team of twoheads. Give a file that save() or 'twoheads fit' wrote."
-        )
-    if document.get("version") != VERSION or isinstance(document.get("version"), bool):
-        raise InvalidArtifact(
-            f"{path} is of version {document.get('version')!r}; this twoheads reads version {VERSION}. "
-            "Fit the team again, or install the twoheads that wrote it."
-        )
+    document = read_document(path)
+    _need_version(document, path)
     try:
         need("object" in document, "it has no object")
         content = document["object"]
         need(document.get("sha256") == _checksum(content), "its content does not match its checksum")
         need(isinstance(content, dict) and "class" in content, "its object is not an estimator")
-        return _checked(_decode(content))
+        made, history = _checked(_decode(content)), document.get("history", [])
+        need(isinstance(history, list) and all(isinstance(entry, dict) for entry in history), _NO_HISTORY)
+        vars(made).update({HISTORY: history} if history else {})
+        return made
     except (_Damaged, RecursionError) as error:
         raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
     except InvalidArtifact as error:
         raise InvalidArtifact(f"{path}: {error}") from None
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The document in a file of `save`, of any version; nothing in it is checked yet."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise _missing(Path(path)) from None
+    except OSError as error:
+        raise InvalidArtifact(f"{path} cannot be read ({error.strerror}). {_REMEDY}") from None
+    except (ValueError, RecursionError, _Damaged) as error:
+        raise InvalidArtifact(f"{path} is damaged: not valid JSON ({error}). Save the team again.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidArtifact(f"{path} is not a saved team of twoheads. {_REMEDY}")
+    return document
+
+
+def is_older(document: dict[str, Any]) -> bool:
+    """Whether a document is of an older version."""
+    version = document.get("version")
+    return type(version) is int and version < VERSION
+
+
+def _need_version(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    version = document.get("version")
+    if version == VERSION and not isinstance(version, bool):
+        return
+    older, newer = f"Bring it up to date: twoheads migrate {path}", "Install the twoheads that wrote it."
+    remedy = older if is_older(document) else newer
+    raise InvalidArtifact(f"{path} is of version {version!r}; this twoheads reads version {VERSION}. {remedy}")
+
+
+def decoded(content: Any) -> Any:
+    """A value inside a document, as `save` has encoded it; None if it is not there or damaged."""
+    try:
+        return _decode(content)
+    except (_Damaged, InvalidArtifact, RecursionError):
+        return None
 
 
 def check_on_load(cls: type) -> Callable[[Check], Check]:
@@ -119,7 +149,7 @@ def _missing(path: Path) -> MissingArtifact:
     teams = sorted(found.name for found in path.parent.glob("*.json"))
     there = f"its folder has {', '.join(teams[:5])}" if teams else "its folder has no .json file"
     folder = there if path.parent.is_dir() else f"nor does the folder {str(path.parent)!r}"
-    refused = MissingArtifact(f"{path} does not exist; {folder}. Give a file that save() or 'twoheads fit' wrote.")
+    refused = MissingArtifact(f"{path} does not exist; {folder}. {_REMEDY}")
     refused.errno = errno.ENOENT
     return refused
 
@@ -155,7 +185,7 @@ def _encode_object(value: Any) -> Any:
     return {
         "class": name,
         "parameters": {key: _encode(entry) for key, entry in value.get_params(deep=False).items()},
-        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key)},
+        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key) and key != HISTORY},
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text, unsure_words
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import Span, Wanted
@@ -16,7 +17,9 @@ from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
 from twoheads.tables.rows import with_ids, without_model
 from twoheads.tables.schema.coding import Coder
-from twoheads.tables.schema.roles import Roles
+from twoheads.tables.schema.roles import Roles, missing
+
+_ROWS = 131_072
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,33 @@ class Content:
         """Whether the ids of items without a model row fit the type of the others."""
         joined = join.result
         return bool(joined.n_items == joined.n_model or (pa.types.is_integer(kind) and joined.ids_fit))
+
+    def column_by_item(self, column: str) -> Iterator[tuple[Any, Any]]:
+        """A column of the table, or of separate answers, with the ids, batch by batch."""
+        answers = self.join.answers if self.join else None
+        named = [(self.source, self.roles.item), *([(answers.source, answers.columns.item)] if answers else [])]
+        found = [(source, item) for source, item in named if source and item and column in source.columns]
+        if not found:
+            source = next(source for source, _ in named if source)
+            raise missing(
+                source.columns, source.name, f"the column {column!r} that time (--time) names", "time", (column,)
+            )
+        source, item = found[0]
+        for batch in source.batches(Wanted(item=item, labels=(column,)), _ROWS):
+            yield batch.column(0), batch.column(column)
+
+    def other_columns(self, columns: tuple[str, ...], span: Span | None) -> Iterator[Any]:
+        """Other columns of the table, each of one type, as record batches in the order of its rows."""
+        source = self.source
+        if source is None:
+            raise InvalidObservations("--columns names columns of TABLE or --model; there is none. Leave it out.")
+        for name in columns:
+            if name not in source.columns:
+                what = f"the column {name!r} that columns (--columns) names"
+                raise missing(source.columns, source.name, what, "columns", (name,))
+        schema = pa.schema([(name, source.type_of(name)) for name in columns])
+        for batch in source.batches(Wanted(labels=columns, nothing=()), _ROWS, span):
+            yield pa.Table.from_batches([batch]).cast(schema).to_batches()[0]
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None) -> Iterator[Any]:
         """Record batches of the model's rows, then of items without one."""

@@ -121,6 +121,14 @@ class Table(ScannedTable):
                 start += len(batch)
             check.finish()
 
+    def column_by_item(self, column: str) -> Iterator[tuple[Any, Any]]:
+        """Another column of the table, or of separate answers, with the ids, as Arrow arrays batch by batch."""
+        return self._content.column_by_item(column)
+
+    def other_columns(self, columns: tuple[str, ...], span: Span | None = None) -> Iterator[Any]:
+        """Other columns of the table, as record batches in the order of its rows."""
+        return self._content.other_columns(columns, span)
+
     def read(self, *, items: bool = True, truth: bool = True) -> tuple[Observations, NDArray[Any] | None]:
         """The whole table: the observations, and the truth as labels, or None if no column holds it.
 

@@ -12,19 +12,33 @@ from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
 from twoheads.cli.outputs import check_output, check_spreadsheet
-from twoheads.cli.table_options import TableOptions, print_notes
-from twoheads.errors import InvalidObservations
+from twoheads.cli.table_options import TableOptions, print_notes, split_names
+from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import titles, usual_suffixes
 from twoheads.text import count
 
 
-@reads_table(truth=False)
+@reads_table(truth=True)
 def combine(
     team: Team,
     data: TableOptions,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
+    ] = None,
+    keep_truth: Annotated[
+        bool, typer.Option("--keep-truth", help="Where the truth is known it is the verdict, marked in truth_known.")
+    ] = False,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Other columns of the table to write too.", metavar="A,B,...")
+    ] = None,
+    review_below: Annotated[
+        float | None,
+        typer.Option("--review-below", help="Mark in review verdicts of less confidence: 0.8.", metavar="CONFIDENCE"),
+    ] = None,
+    digits: Annotated[int, typer.Option("--digits", min=1, max=17, help="Decimals of probabilities.")] = 6,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help="Write only so many classes, the most probable.", metavar="N")
     ] = None,
     class_shares: ClassShares = None,
     for_spreadsheet: ForSpreadsheet = False,
@@ -42,10 +56,15 @@ def combine(
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     from twoheads.cli.engines import Place, combine_here, combine_into_export, combine_on_cluster
+    from twoheads.tables.verdict_columns import VerdictOptions
 
+    others = () if columns is None else tuple(split_names(columns, "--columns"))
+    options = VerdictOptions(digits, top, review_below, keep_truth, others)
+    if "truth" in data.columns and not keep_truth:
+        raise InvalidParameter("--truth is of use to combine with --keep-truth only. Leave it out, or use both.")
     fitted = with_class_shares(read_team(team), class_shares)
     # A team with a calibrated model can do without answers.
-    scanned = data.scan_for(fitted, truth=False, need_people=not fitted.has_model_)
+    scanned = data.scan_for(fitted, truth=keep_truth, need_people=not fitted.has_model_)
     if output is None:
         raise InvalidObservations(
             "Give the output with -o, a file with a suffix such as "
@@ -55,15 +74,15 @@ def combine(
     if for_spreadsheet:
         check_spreadsheet(output, engine=engine)
     if engine == "dask" and not data.writes_export:
-        written = combine_on_cluster(fitted, scanned, output, place)
+        written = combine_on_cluster(fitted, scanned, options, output, place)
     else:
         if str(output) != "-":
             check_output(output, [team, *scanned.files])
         if data.writes_export:
-            written = combine_into_export(fitted, scanned, data, output)
+            written = combine_into_export(fitted, scanned, options, data, output)
         else:
             path = None if str(output) == "-" else output
-            written = combine_here(fitted, scanned, path, for_spreadsheet=for_spreadsheet)
+            written = combine_here(fitted, scanned, options, path, for_spreadsheet=for_spreadsheet)
         print_notes(scanned)
     where = "." if str(output) == "-" else f"; the result is in {output}."
     console.message(f"{count(written, 'item')} combined{where}")

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from twoheads.cli import console
+from twoheads.cli.history import entry
 from twoheads.cli.methods import METHODS, make_team
-from twoheads.cli.options import Engine, Scheduler, Seed, Timeout, reads_table
+from twoheads.cli.options import Engine, Scheduler, Seed, Time, Timeout, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import provenance_of_fit
 from twoheads.cli.table_options import TableOptions, hint_at_truth, print_notes, split_names
+from twoheads.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from twoheads.cli.engines import Place
+    from twoheads.combination.combiner import Combiner
+    from twoheads.tables import Table
 
 
 @reads_table(truth=True)
@@ -29,6 +36,11 @@ def fit(
         bool,
         typer.Option("--no-sample", help="Save no training items; the fit can then not be continued."),
     ] = False,
+    keep_items: Annotated[
+        bool,
+        typer.Option("--keep-items", help="Keep the items beside the team, for 'twoheads update'."),
+    ] = False,
+    time: Time = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
     timeout: Timeout = None,
@@ -44,21 +56,66 @@ def fit(
 
     Example:  twoheads fit labelled.csv -o team.json
     """
-    from twoheads.cli.engines import Place, fit_team
+    from twoheads.cli.engines import Place
     from twoheads.evaluation.team import n_labelled_of
 
     if classes is not None:
         data = replace(data, columns=data.columns | {"classes": split_names(classes, "--classes")})
+    if time is not None and not keep_items:
+        raise InvalidParameter("--time is for items that are kept: use --keep-items too.")
     place = Place(engine, scheduler, timeout)
     scanned = data.scan()
     check_output(output, scanned.files)
     team = make_team(method, scanned.model_scale)
-    fit_team(team, scanned, place, method)
+    made = provenance_of_fit(method=method, seed=seed or 0, source=data.files(), columns=data.columns)
+    if keep_items:
+        if engine != "local":
+            raise InvalidParameter("--keep-items is for --engine local; leave one of them out.")
+        team = _fit_and_keep(team, scanned, data, time, output, made, keep_sample=not no_sample)
+    else:
+        team = _fit(team, scanned, place, output, made, keep_sample=not no_sample)
     print_notes(scanned)
     if n_labelled_of(team) == 0 and "truth" not in data.columns and "truth" not in scanned.columns:
         hint_at_truth(scanned)
-    team.note_provenance(provenance_of_fit(method=method, seed=seed or 0, source=data.files(), columns=data.columns))
-    described = team.describe()  # first: what it computes is saved with the team
-    team.save(output, keep_sample=not no_sample)
-    console.message(described)
+    console.message(team.describe())
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")
+
+
+def _fit(
+    team: Combiner, scanned: Table, place: Place, output: Path, made: dict[str, Any], *, keep_sample: bool
+) -> Combiner:
+    """Fit a team where its table is, and save it."""
+    from twoheads.cli.engines import fit_team
+
+    fit_team(team, scanned, place, made["method"])
+    counts = {"items": {"new": scanned.n_rows}}
+    team.note_provenance(made).note_history([entry("fit", list(map(str, scanned.files)), counts)])
+    team.describe()  # first: what it computes is saved with the team
+    team.save(output, keep_sample=keep_sample)
+    return team
+
+
+def _fit_and_keep(
+    team: Combiner,
+    scanned: Table,
+    data: TableOptions,
+    time: str | None,
+    output: Path,
+    made: dict[str, Any],
+    *,
+    keep_sample: bool,
+) -> Combiner:
+    """Keep the items of a table beside the team, and fit it on these, in the order of their ids."""
+    from twoheads.cli.keeping import add_rows, add_truth, fit_on_kept, separate_truth
+    from twoheads.tables.kept.kept_items import locked
+    from twoheads.tables.kept.merging import Merge
+
+    with locked(output):
+        merge = Merge({})
+        add_rows(merge, scanned, time)
+        if (known := separate_truth(data)) is not None:
+            add_truth(merge, known, scanned.classes)
+        done = entry("fit", list(map(str, scanned.files)), merge.changes().counts)
+        return fit_on_kept(
+            team, scanned.classes, merge, output, provenance=made, history=[done], keep_sample=keep_sample
+        )

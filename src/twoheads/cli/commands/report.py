@@ -12,7 +12,7 @@ from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import seed_of
+from twoheads.cli.provenance import fitted_when, seed_of
 from twoheads.cli.table_options import TableOptions
 
 
@@ -39,7 +39,7 @@ def report(
     observations, y = read_items(scanned)
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
-        "date": fitted.provenance().get("fitted"),
+        "date": fitted_when(fitted),
         "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
     }
     if json:

@@ -1,0 +1,156 @@
+"""Teams whose items are kept beside them: fitted on these, and fitted again when more is known."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from twoheads.cli import console
+from twoheads.cli.engines import Place, fit_team
+from twoheads.cli.table_options import TableOptions, print_notes
+from twoheads.combination.combiner import Combiner
+from twoheads.engines.temporary import temporary_folder
+from twoheads.observations.labels import label_text
+from twoheads.storage.atomic import atomic_write
+from twoheads.tables.formats.opening import Reading
+from twoheads.tables.join.label_table import LabelTable
+from twoheads.tables.kept.day_rows import rows_of_table, times_of_table
+from twoheads.tables.kept.kept_items import KeptItems, kept_beside, written
+from twoheads.tables.kept.merging import Merge
+from twoheads.tables.kept.truth_rows import holds_only_truth, is_file_of_truth, open_truth, rows_of_truth
+from twoheads.tables.table import Table
+from twoheads.text import count
+
+#: What a team is fitted on, in its provenance: not the names of files, which depend on the order of days.
+SOURCE = {"items": "its kept items"}
+
+
+def fit_on_kept(
+    team: Combiner,
+    classes: Any,
+    merge: Merge,
+    output: Path,
+    *,
+    provenance: dict[str, Any],
+    history: Sequence[Any],
+    keep_sample: bool,
+) -> Combiner:
+    """A team like this one, fitted on merged items, saved with them: both files are replaced, or none.
+
+    provenance, history  as of the team that is saved; the fingerprint of the items is added
+    """
+    with written(merge, output) as kept:
+        waiting = merge.n_waiting()
+        merge.close()
+        fitted: Combiner = clone(team)
+        scanned = kept.scan(classes, team.model_scale, positive_of(team, provenance))
+        fit_team(fitted, scanned, Place("local", None, None), provenance["method"])
+        fitted.note_provenance(_timeless(provenance) | {"kept": kept.fingerprint}).note_history(history)
+        fitted.describe()  # what it computes is saved with the team
+        fitted.save(output, keep_sample=keep_sample)
+    if waiting:
+        console.message(f"{count(waiting, 'item')} with a truth, but no answer or model row yet: kept, not fitted on.")
+    return fitted
+
+
+def _timeless(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance that does not depend on the order of days: files and times are in the history."""
+    return {name: value for name, value in provenance.items() if name != "fitted"} | {"source": SOURCE}
+
+
+def positive_of(team: Combiner, provenance: dict[str, Any]) -> Any:
+    """The class that high scores mean: that of a fitted team, else the one that an option names."""
+    levels = vars(team).get("levels_")
+    return provenance.get("columns", {}).get("positive") if levels is None else levels.positive
+
+
+def keeps_sample(team: Combiner) -> bool:
+    """Whether the file of a fitted team holds a sample of its items."""
+    statistics = vars(team).get("statistics_")
+    return statistics is None or bool(statistics.has_sample)
+
+
+def kept_items_of(team: Combiner, path: Path) -> KeptItems:
+    """The kept items of a team that was read from a file."""
+    return KeptItems.of(path, team.provenance().get("kept"))
+
+
+def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | None) -> list[Path]:
+    """Add the tables that a command names to kept items, as read for a team; returns their files."""
+    data, known = _truth_apart(data)
+    files: list[Path] = []
+    if data.files():
+        scanned = data.scan_for(team, need_people=False)
+        add_rows(merge, scanned, time, team.models_ if team.has_model_ else ())
+        print_notes(scanned)
+        files += scanned.files
+    if known is not None:
+        add_truth(merge, known, team.classes_)
+        files += [file.path for file in known.source.files]
+    return files
+
+
+def add_rows(merge: Merge, scanned: Table, time: str | None, models: tuple[str, ...] = ()) -> None:
+    """Add the rows of a scanned table to kept items."""
+    merge.add(rows_of_table(scanned, models))
+    if time is not None:
+        merge.add_times(times_of_table(scanned, time), time)
+
+
+def add_truth(merge: Merge, known: LabelTable, classes: NDArray[Any]) -> None:
+    """Add a separate table of the truth to kept items."""
+    merge.add(rows_of_truth(known, [label_text(name) for name in classes.tolist()]))
+
+
+def separate_truth(data: TableOptions) -> LabelTable | None:
+    """The separate table of the truth that options name, if they do."""
+    return _truth_apart(data)[1]
+
+
+def _truth_apart(data: TableOptions) -> tuple[TableOptions, LabelTable | None]:
+    """The options without a separate table of truth, and that table: it may be about items that came before."""
+    files, named, how = data.files(), data.columns.get("truth"), Reading(encoding=data.reading.get("encoding"))
+    item, column = data.columns.get("item"), data.columns.get("truth_column")
+    if named is None and list(files) == ["table"] and holds_only_truth(files["table"], how):
+        return replace(data, table=None), open_truth(files["table"], item, column, how)
+    if named is None or (files and not is_file_of_truth(named, files.values(), how)):
+        return data, None
+    columns = {name: value for name, value in data.columns.items() if name not in ("truth", "truth_column")}
+    return replace(data, columns=columns), open_truth(named, item, column, how)
+
+
+@contextmanager
+def merged_items(kept: Sequence[KeptItems]) -> Iterator[Merge]:
+    """The items of several teams, one after the other: what a later one has replaces what an earlier one has."""
+    first, *others = kept
+    folder = Path(temporary_folder())
+    try:
+        files = first.files()
+        for at, each in enumerate(others[:-1]):
+            merge, part = Merge(files), folder / str(at)
+            merge.add_kept(each.files())
+            merge.changes()
+            part.mkdir()
+            merge.write(part)
+            files = KeptItems(part).files()
+        merge = Merge(files)
+        merge.add_kept(others[-1].files())
+        yield merge
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy_pair(team: Path, kept: KeptItems, output: Path) -> None:
+    """Write a team and its items elsewhere, as they are."""
+    folder = kept_beside(output)
+    if not (folder / kept.fingerprint).exists():
+        shutil.copytree(kept.folder, folder / kept.fingerprint)
+    with atomic_write(output) as file:
+        file.write(team.read_bytes())
