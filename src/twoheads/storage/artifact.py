@@ -22,7 +22,7 @@ from twoheads.storage.atomic import atomic_write
 FORMAT = "twoheads"
 #: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
 HISTORY = "history_"
-VERSION = 4
+VERSION = 5
 
 _registry: dict[str, type] = {}
 Check = Callable[[Any], None]
