@@ -185,7 +185,7 @@ def test_chunks_and_memory_agree(data, tmp_path):
 def test_each_member_has_a_part_in_the_explanation(data, team):
     X, _ = data
     explained = team.explain(X[:50])
-    assert list(explained.parts) == ["model", "ann", "gpt", "judge", "bob", "dependence"]
+    assert list(explained.parts) == ["prior", "model", "ann", "gpt", "judge", "bob", "dependence"]
     odds = np.exp(-explained.log_odds)
     assert np.allclose(odds / odds.sum(axis=1, keepdims=True), team.predict_proba(X[:50]))
     judge = explained.parts["judge"]
