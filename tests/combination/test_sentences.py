@@ -113,9 +113,9 @@ def test_few_labels():
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; these are close to the prior: there are too few labels to say more.",
-        "On these 12 items, each held out, the combination errs on 8.3 %; on the 8 with a label of Ann alone, the best "
-        "of 3 people, on 12.5 %, 1 error, against 2 by Ann alone, the best of 3 people (25.0 %), the better half; no "
-        "significant difference (p = 1.00). The probability that it errs less than both people and the model is 75 %.",
+        "On these 12 items, each held out, the combination errs on 8.3 %; on the 8 with a label of the better "
+        "half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people (25.0 %); no significant difference "
+        "(p = 1.00). The probability that it errs less than both people and the model is 75 %.",
     ]
 
 

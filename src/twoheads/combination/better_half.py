@@ -25,8 +25,9 @@ def against(
     only     whether it is the only rival
     """
     digits = decimals(n_items)
-    named = f"{words} ({percent(better_error, digits)})" + ("" if only else ", the better half")
-    start = ": " if of_all else f"; on the {n_items:,.0f} with a label of {words}, on {percent(error, digits)}, "
+    named = f"{words} ({percent(better_error, digits)})" + (", the better half" if of_all and not only else "")
+    whose = "such a label" if only else "a label of the better half"
+    start = ": " if of_all else f"; on the {n_items:,.0f} with {whose}, on {percent(error, digits)}: "
     if abs(error - better_error) < 1e-12:
         return f"{start}as many errors as {named}"
     start += f"{_change(error, better_error, n_items)} {named}"
