@@ -5,8 +5,8 @@ items with the smallest keys are the sample (bottom-k sampling): the sample of t
 items. An item of twice the weight is twice as likely to be in it.
 
 Items that look alike have variates of their own: without them a table of few distinct rows (answers only, rounded
-probabilities) would be represented by a handful of these. Which of the alike items are in the sample depends on the
-chunks; nothing else does.
+probabilities) would be represented by a handful of these. Which of the alike items are in the sample depends on their
+numbers in the table; nothing else does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def evenly_spaced(n: int, limit: int) -> Codes:
 
 def reservoir_keys(block: Block) -> Floats:
     """The key of each item, (n_items,): the smallest are in the sample, infinite ones never are."""
-    uniform = (_distinct(_hashes(block)) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    uniform = (_distinct(_hashes(block), block.number) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     key = -np.log(uniform)
     if block.weight is None:
         return key
@@ -46,11 +46,12 @@ def weights_in_sample(weight: Floats, threshold: float) -> Floats:
 
 
 def _hashes(block: Block) -> Hashes:
-    """64 bits of each item's model probabilities, answers and truth."""
+    """64 bits of each item's models' probabilities, answers and truth."""
     mixed = np.zeros(block.log_proba.shape[1], dtype=np.uint64)
-    for row in (block.log_proba[0], block.log_proba[-1], block.log_proba[len(block.log_proba) // 2]):
-        # Not all digits: the last may depend on the item's place in its block.
-        mixed = _mix(mixed ^ (row.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
+    for log_proba in block.members or (block.log_proba,):
+        for row in (log_proba[0], log_proba[-1], log_proba[len(log_proba) // 2]):
+            # Not all digits: the last may depend on the item's place in its block.
+            mixed = _mix(mixed ^ (row.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
     if block.answers is not None:
         mixed = _mix(mixed ^ _answer_hashes(block.answers, len(block.log_proba)))
     if block.true_label is not None:
@@ -58,18 +59,24 @@ def _hashes(block: Block) -> Hashes:
     return mixed
 
 
-def _distinct(hashes: Hashes) -> Hashes:
-    """The same with the second and later copies of a hash replaced by others, which no other chunk has."""
+def _distinct(hashes: Hashes, number: Codes | None) -> Hashes:
+    """The same with all but the first of equal hashes replaced, by the items' numbers or else by their order here.
+
+    number  (n_items,) of each item among all
+    """
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     again = np.concatenate([[False], ordered[1:] == ordered[:-1]])
     if not again.any():
         return hashes
-    place = np.arange(len(hashes))
-    copy = place - np.maximum.accumulate(np.where(again, 0, place))
-    chunk = np.bitwise_xor.reduce(_mix(ordered + place.astype(np.uint64)))
+    if number is None:
+        place = np.arange(len(hashes), dtype=np.uint64)
+        own = place + np.bitwise_xor.reduce(_mix(ordered + place))
+    else:
+        again[:] = np.isin(ordered, ordered[again])  # which of them is the first depends on the block
+        own = number[order].astype(np.uint64)
     found = hashes.copy()
-    found[order] = np.where(again, _mix(ordered ^ _mix(chunk + copy.astype(np.uint64))), ordered)
+    found[order] = np.where(again, _mix(ordered ^ _mix(own + np.uint64(1))), ordered)
     return found
 
 
