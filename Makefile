@@ -13,7 +13,7 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/label_sets.py
 
 test: $(VENV)/ready browser
-	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal
 
 test-all: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal -m ""
