@@ -326,7 +326,9 @@ def test_an_unknown_version(version, path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
     older = type(version) is int and version < artifact.VERSION
     remedy = f"Bring it up to date: twoheads migrate {path}" if older else "Install the twoheads that wrote it."
-    assert refused(path) == f"{path} is of version {version!r}; this twoheads reads version 4. {remedy}"
+    assert (
+        refused(path) == f"{path} is of version {version!r}; this twoheads reads version {artifact.VERSION}. {remedy}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -446,5 +448,5 @@ def test_an_object_that_is_no_estimator(content, path):
 
 
 def test_a_document_without_an_object(path):
-    path.write_text(json.dumps({"format": "twoheads", "version": 4}))
+    path.write_text(json.dumps({"format": "twoheads", "version": artifact.VERSION}))
     assert refused(path) == f"{path} is damaged: it has no object. Save the team again."
