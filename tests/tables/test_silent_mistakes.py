@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -175,3 +176,19 @@ def test_a_weight_that_no_sum_can_hold():
     with pytest.raises(InvalidObservations, match=r"sample_weight must be at most 1e\+12; row 0 has 1e\+300"):
         th.recommended().fit(X, y, sample_weight=[1e300, 1, 1, 1])
     assert np.isfinite(th.recommended().fit(X, y, sample_weight=[1e12, 1, 1, 1]).predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [(NotImplementedError("method 99"), "compressed in a way that is not known"), (RuntimeError("x"), "by a password")],
+)
+def test_an_archive_that_cannot_be_unpacked_is_named_for_what_it_is(error, sentence, tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("t.csv", "human,p_a,p_b\na,0.7,0.3\n")
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", fails)
+    with pytest.raises(InvalidObservations, match=sentence):
+        scan(tmp_path / "t.zip")

@@ -116,12 +116,18 @@ def unzipped(path: Path) -> Path:
         with zipfile.ZipFile(path) as archive:
             name = _only_name(archive, path)
             copy = _place(os.path.basename(name))
-            with archive.open(name) as file, open(copy, "wb") as out:
-                shutil.copyfileobj(file, out, 1 << 20)
+            try:
+                with archive.open(name) as file, open(copy, "wb") as out:
+                    shutil.copyfileobj(file, out, 1 << 20)
+            except BaseException:
+                shutil.rmtree(copy.parent, ignore_errors=True)
+                raise
             return copy
+    except NotImplementedError:  # before RuntimeError, of which it is a kind
+        raise InvalidObservations(f"{path} is compressed in a way that is not known here. Unpack it first.") from None
     except RuntimeError:
         raise InvalidObservations(f"{path} is protected by a password. Unpack it first.") from None
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError) as error:
+    except (zipfile.BadZipFile, OSError, EOFError, zlib.error) as error:
         raise InvalidObservations(
             f"{path} is damaged or cut off: it cannot be unpacked ({first_line(error)}). Copy it again."
         ) from None
