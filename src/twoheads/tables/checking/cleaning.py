@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from hashlib import blake2b
 
-from twoheads.tables.checking.cells import is_blank, number_in, spelling
+from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
-from twoheads.text import count
+from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
 EXACT, ROUNDED = 1e-3, 0.05
