@@ -55,8 +55,8 @@ def from_argilla(
     """Observations from records of Argilla; it knows no truth.
 
     A submitted response is an answer of its user; drafts and discarded ones do not count. A suggestion with a score
-    gives the probability of one class, the rest is shared equally by the others. Each agent is a model; suggestions
-    of a team (`to_argilla`) are not.
+    gives the probability of one class, the rest is shared equally by the others; one without a score is a label of a
+    machine. Each agent is a model; suggestions of a team (`to_argilla`) are not.
 
     Parameters
     ----------

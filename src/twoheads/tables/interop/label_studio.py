@@ -44,8 +44,9 @@ def from_label_studio(
     The choice of an annotation is an answer of its author, or the truth if it is marked as ground truth, never both;
     cancelled and empty ones do not count. A prediction gives the probability of one choice (its score); several
     predictions of a task give one class each, the last of a class counts. The rest of the probability is shared
-    equally by the classes without a score: the export has no more. Each ``model_version`` is a model; predictions of
-    a team (`to_label_studio`) are not, unless ``model_version`` names them.
+    equally by the classes without a score: the export has no more. A prediction without a score is a label of a
+    machine. Each ``model_version`` is a model; predictions of a team (`to_label_studio`) are not, unless
+    ``model_version`` names them.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def from_mlflow(
 ) -> tuple[Observations, NDArray[Any] | None]:
     """Observations, and the truth if there are expectations (else None).
 
-    Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a model called by its source;
+    Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a machine called by its source;
     an expectation is the truth. Feedback that was overridden, or holds an error, does not count. An assessment of a
     span is about an item of its own, ``<trace id>/<span id>``.
 
