@@ -14,6 +14,7 @@ from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of
 from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions
 
 
@@ -42,7 +43,7 @@ def report(
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
         "date": fitted_when(fitted),
-        "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
+        "source": {"team": str(team), "table": shown(str(data.table or data.model or data.answers))},
     }
     if console.wants_json():
         return summary(fitted, observations, y, **options)
