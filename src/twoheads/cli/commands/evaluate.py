@@ -24,7 +24,9 @@ def evaluate(
     from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    found = evaluate_team(fitted, *read_items(data.scan_for(fitted)), seed_of(fitted, seed))
+    observations, y, note = read_items(data.scan_for(fitted))
+    found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
+    found["notes"] += [note] if note else []
     if json:
         console.as_json(found)
     elif "combination" in found:
