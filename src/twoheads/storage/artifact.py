@@ -199,15 +199,15 @@ def _is_state(name: str) -> bool:
 
 def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
     """Dtype, shape and entries in C order; also the memory order, which can change the last bit of a sum."""
-    dtype = "object" if array.dtype.kind == "O" else array.dtype.str
-    listed = array.ravel().tolist()
-    if not _DTYPE.fullmatch(dtype) or (dtype == "object" and not all(isinstance(entry, str) for entry in listed)):
+    dtype, is_text = "object" if array.dtype.kind == "O" else array.dtype.str, array.dtype.kind in "OU"
+    texts = dtype != "object" or all(isinstance(entry, str) for entry in array.ravel().tolist())
+    if not _DTYPE.fullmatch(dtype) or not texts:
         raise InvalidArtifact(f"an array of dtype {array.dtype} cannot be saved.")
     content: dict[str, Any] = {"dtype": dtype, "shape": list(array.shape)}
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         content["order"] = "F"
-    if array.dtype.kind in "OU" or array.size <= _MANY:
-        return content | {"values": [_encode(entry) for entry in listed]}
+    if is_text or array.size <= _MANY:
+        return content | {"values": [_encode(entry) for entry in array.ravel().tolist()]}
     return content | pack(array)
 
 
