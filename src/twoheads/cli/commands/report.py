@@ -38,11 +38,12 @@ def report(
     scanned = data.scan_for(fitted)
     if not console.wants_json():
         check_output(output, [team, *scanned.files])
-    observations, y = read_items(scanned)
+    observations, y, note = read_items(scanned)
+    table = str(data.table or data.model or data.answers)
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
         "date": fitted_when(fitted),
-        "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
+        "source": {"team": str(team), "table": f"{table}. {note}" if note else table},
     }
     if console.wants_json():
         return summary(fitted, observations, y, **options)
