@@ -64,7 +64,7 @@ AUDIT = """(() => {
     unhinted: printed ? [] : plain.filter(each => each.matches(".scroll") && wider(each)
       && !each.nextElementSibling.checkVisibility()).map(name),
     flat: seen.filter(each => each.matches("svg") && box(each).height < 50).map(name),
-    folded: all.filter(each => printed && each.matches("details > :not(summary)") && !each.checkVisibility()).map(name),
+    folded: all.filter(each => printed && each.matches(".fold > :not(summary)") && !each.checkVisibility()).map(name),
   };
 })()"""
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
@@ -154,7 +154,7 @@ def test_the_test_sees_what_it_looks_for(browser, tmp_path):
         '<p style="width:5000px">wide</p><p style="overflow:hidden;width:2em;white-space:nowrap">cut off</p>'
         '<p style="color:#aaa">faint</p><svg width="90" height="60"><text x="80" y="20">outside</text></svg>'
         '<div><div class="scroll" style="overflow:auto"><p style="width:9999px">x</p></div><p hidden>hint</p></div>'
-        "<details><summary>more</summary><p>folded</p></details>",
+        '<details class="fold"><summary>more</summary><p>folded</p></details>',
         encoding="utf-8",
     )
     found = audited(browser, tmp_path / "bad.html")

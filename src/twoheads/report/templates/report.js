@@ -33,7 +33,7 @@ for (const box of document.querySelectorAll(".scroll")) {
   box.addEventListener("scroll", () => hint(box), {passive: true});
   watch.observe(box);
 }
-// A link to a folded section opens it; printing opens all of them.
+// A link to a folded section opens it; printing opens all sections.
 const reveal = () => {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
@@ -42,7 +42,7 @@ addEventListener("hashchange", reveal);
 reveal();
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("details:is(.fold, .notes):not([open])")];
   for (const each of folded) each.open = true;
 });
 addEventListener("afterprint", () => { for (const each of folded) each.open = false; });
