@@ -13,6 +13,7 @@ from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of, today
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions
 
 
@@ -25,10 +26,11 @@ def report(
         str | None, typer.Option("--title", help="Title of the page, such as the name of the data set.")
     ] = None,
     class_shares: ClassShares = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
-) -> None:
+) -> Result:
     """Write one self-contained page: the verdict, how sure it is, who errs how often, and what to look at.
+
+    With --json the numbers of the page are printed, and no page is written.
 
     Example:  twoheads report team.json held-out.csv -o report.html
     """
@@ -37,7 +39,7 @@ def report(
 
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
-    if not json:
+    if not console.wants_json():
         check_output(output, [team, *scanned.files])
     observations, y = read_items(scanned)
     options: dict[str, Any] = {
@@ -51,12 +53,12 @@ def report(
     }
     if title is not None:
         options["title"] = title
-    if json:
-        console.as_json(summary(fitted, observations, y, **options))
-        return
+    if console.wants_json():
+        return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)
     console.message(found["verdict"]["sentence"])
     console.message(found["statistics"])
     for note in found["notes"]:
         console.message(note)
     console.message(f"The report is in {output}.")
+    return found
