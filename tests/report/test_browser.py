@@ -64,7 +64,8 @@ AUDIT = """(() => {
     unhinted: printed ? [] : plain.filter(each => each.matches(".scroll") && wider(each)
       && !each.nextElementSibling.checkVisibility()).map(name),
     flat: seen.filter(each => each.matches("svg") && box(each).height < 50).map(name),
-    folded: all.filter(each => printed && each.matches(".fold > :not(summary, details)") && !each.checkVisibility()).map(name),
+    folded: all.filter(each => printed && each.matches(".fold > :not(summary, details)")
+      && !each.checkVisibility()).map(name),
   };
 })()"""
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
