@@ -112,6 +112,14 @@ class Comparison:
             return f"{start}."
         return start + headline.against(found, of_all=found.n_items == self.n_items)
 
+    def statistics(self) -> str:
+        """The headline without what to do."""
+        error, found = self.combination.error, self.difference
+        start = headline.team_error(self.n_items, error.value, error.low, error.high, self.how)
+        if found is None:
+            return f"{start}."
+        return f"{start}{headline.compared_with(found, of_all=found.n_items == self.n_items)}."
+
     def notes(self) -> list[str]:
         """Remarks on the items evaluated, a sentence each; empty if there are none."""
         counts = self.n_items, self.n_unknown, self.n_not_asked, self.n_without_model

@@ -22,6 +22,7 @@ from twoheads.text import count
 _MAX_LABELLED = 20_000  # labelled items used
 _MAX_UNLABELLED = 2_000  # items without truth in every fit
 _MIN_LABELS = 8
+_FLAT = 0.005  # a gain that is surely smaller is next to none
 
 
 @dataclass(frozen=True)
@@ -48,22 +49,31 @@ class LearningCurve:
     n_items: int
     n_fits: int
 
+    @property
+    def trend(self) -> str:
+        """The error over the last doubling: "falling", "flat", "unclear", or "unknown" with too few labels."""
+        if self.gain is None or self.gain.low is None or self.gain.high is None:
+            return "unknown"
+        if self.gain.low > 0:
+            return "falling"
+        return "flat" if self.gain.high < _FLAT else "unclear"
+
     def verdict(self) -> str:
         """Whether more labels would help."""
-        largest = self.sizes[-1]
+        largest, trend = self.sizes[-1], self.trend
         if self.gain is None or self.gain.low is None or self.gain.high is None:
             return "There are too few truth labels to estimate the gain from more: label some more and repeat."
         last = f"Over the last doubling, to {count(largest, 'truth label')}, the error changed by"
         change = f"{last} {_points(-self.gain.value)} points [{_points(-self.gain.high)} to {_points(-self.gain.low)}]"
-        if self.gain.low > 0:
+        if trend == "falling":
             return f"{change}: more labels help; another {largest:,} would gain at most about as much."
-        if self.gain.high < 0.005:
+        if trend == "flat":
             return f"{change}: the curve is flat; more labels would hardly lower the error."
         return f"{change}: no significant gain; more labels may help a little, if at all."
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers and the verdict as plain Python objects that JSON can hold."""
-        return {"verdict": self.verdict(), **asdict(self)}
+        return {"verdict": self.verdict(), "trend": self.trend, **asdict(self)}
 
 
 def learning_curve(
