@@ -21,12 +21,21 @@ FORECASTERS = {
     "K=2, sharp": (2, 5.0, 1.0),
     "K=2, too sure": (2, 4.0, 0.5),
     "K=2, not sure enough": (2, 1.5, 2.0),
+    "K=2, very sharp": (2, 9.0, 1.0),
+    "K=3, slightly too sure": (3, 4.0, 0.8),
+    "K=4, not sure enough": (4, 2.0, 1.8),
     "K=10, flat": (10, 1.5, 1.0),
     "K=10, sharp": (10, 6.0, 1.0),
     "K=10, too sure": (10, 5.0, 0.5),
 }
 #: Share of items that only the team has right, and only the partner.
-DISCORDANT = {"as good": (0.1, 0.1), "better": (0.08, 0.02), "worse": (0.05, 0.15)}
+DISCORDANT = {
+    "as good": (0.1, 0.1),
+    "better": (0.08, 0.02),
+    "worse": (0.05, 0.15),
+    "few differ": (0.03, 0.02),
+    "very few differ": (0.01, 0.01),
+}
 
 
 def of_teams(repeats, table, sets):
