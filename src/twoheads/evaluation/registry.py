@@ -20,10 +20,10 @@ from twoheads.kernels.scoring import scores
 from twoheads.kernels.simplex import FLOOR
 
 #: What else might have been true counts as so many items.
-_POSSIBLE_ITEMS = 2.0
+_POSSIBLE_ITEMS = 3.0
 #: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
 #: are somewhat too sure.
-_LOG_POWER_PRIOR = float(np.log(0.85)), 0.3
+_LOG_POWER_PRIOR = float(np.log(0.75)), 0.25
 
 
 @dataclass(frozen=True, eq=False)
