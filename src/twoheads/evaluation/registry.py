@@ -23,7 +23,7 @@ from twoheads.kernels.simplex import FLOOR
 _POSSIBLE_ITEMS = 3.0
 #: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
 #: are somewhat too sure.
-_LOG_POWER_PRIOR = float(np.log(0.75)), 0.25
+_LOG_POWER_PRIOR = float(np.log(0.8)), 0.28
 
 
 @dataclass(frozen=True, eq=False)
