@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from twoheads.kernels.confusion.hierarchical import (
     leave_one_out,
     leave_one_out_rows,
     posterior_mean,
+    shape_of_errors,
 )
 from twoheads.storage.artifact import register
 
@@ -83,7 +85,15 @@ class HierarchicalConfusion(Confusion):
         """
         self.counts_ = counts
         self.crowd_counts_ = counts.sum(axis=0) if crowd_counts is None else crowd_counts
-        posterior = self._posterior_of(self.crowd_counts_, overlap)
+        return self._set(self._posterior_of(self.crowd_counts_, overlap))
+
+    def with_errors_of(self, other: Self) -> Self:
+        """Learn again from the same counts, with errors distributed as in the crowd's matrix of another estimate."""
+        shapes = shape_of_errors(other.crowd_given_true_)
+        return copy(self)._set(hierarchical_posterior(self.crowd_counts_, shapes[None]))
+
+    def _set(self, posterior: HierarchicalPosterior) -> Self:
+        counts = self.counts_
         self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
         self.crowd_given_true_ = posterior_mean(posterior)
         if len(counts) == 1:
