@@ -28,7 +28,6 @@ from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations import SUM_TOLERANCE
 from twoheads.observations.labels import label_text, ordered_classes, same_texts
-from twoheads.text import did_you_mean
 
 #: Log-likelihoods that differ by less are tied: they differ by rounding only.
 TIED = 1e-9
@@ -262,12 +261,9 @@ def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
     names = [label_text(name) for name in classes.tolist()]
     if set(shares) != set(names):
         off = sorted(set(names) ^ set(shares))
-        new = [name for name in shares if name not in names]
-        meant = did_you_mean(new[0], set(names) - set(shares)) if new else ""
         raise InvalidParameter(
             f"class_prior must name each of the {len(names)} classes once; {off[0]!r} is "
-            f"{'missing' if off[0] in names else 'not a class'} ({len(off)} names are off).{meant} "
-            "Give one share per class."
+            f"{'missing' if off[0] in names else 'not a class'} ({len(off)} names are off). Give one share per class."
         )
     return [shares[name] for name in names]
 

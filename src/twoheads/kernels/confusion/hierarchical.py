@@ -94,6 +94,11 @@ def error_shapes(overlap: Floats, answer_total: Floats) -> Floats:
     return np.stack([uniform, (uniform + confused) / 2, (uniform + common) / 2])
 
 
+def shape_of_errors(given_true: Floats) -> Floats:
+    """The shape of a confusion matrix's errors, (n_answers, n_classes): each column without its right answer."""
+    return _columns_off_diagonal(given_true + 1e-9)
+
+
 def hierarchical_posterior(counts: Floats, shapes: Floats) -> HierarchicalPosterior:
     """Posterior of (shape, accuracy, strength) on the grid.
 
