@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo examples test test-all browser check bench bench-large format clean
 
-demo: $(VENV)/ready
+demo: $(VENV)/demo-ready
 	$(BIN)/twoheads demo demo
 
 examples: $(VENV)/ready
@@ -39,10 +39,17 @@ format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The demo needs the package alone; all other targets need the tools too. Compiling modules that it does not use would take
+# longer than the demo.
+$(VENV)/demo-ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[cli]'
+	touch $@
+
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	touch $@
+	touch $@ $(VENV)/demo-ready
 
 # The report's page is tested in a browser: Debian's Chromium, where it is missing and may be installed; else that test is
 # skipped with a reason.
