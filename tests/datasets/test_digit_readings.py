@@ -81,3 +81,8 @@ def test_without_pandas_the_table_is_a_dict(monkeypatch):
     assert table["truth"].tolist().count(None) == 1000
     with pytest.raises(ImportError, match="as_frame=True needs pandas; install it with: pip install pandas"):
         load_digit_readings(as_frame=True)
+
+
+def test_classes_are_numbers_with_and_without_truth(data):
+    team = th.recommended().fit(data.observations)
+    assert (team.predict(data.observations) != data.truth).mean() < 0.08

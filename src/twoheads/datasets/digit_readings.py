@@ -52,7 +52,7 @@ class DigitReadings:
         The columns `item`, `scanner`, `human_<reader>`, `confidence_<reader>`, `<model>.p_<digit>` and `truth`, as a
         user would have them: what is not known is a gap (None in a dict; missing in a frame).
     observations : Observations
-        The same answers, confidences and probabilities, checked.
+        The same answers, confidences and probabilities, checked; its classes are the numbers 0 to 9.
     truth : array of shape (n_items,)
         The digit on every image.
     y : array of shape (n_items,)
@@ -100,7 +100,7 @@ def load_digit_readings(*, as_frame: bool = False) -> DigitReadings:
     table = {name: _typed(name, values) for name, values in columns.items()}
     return DigitReadings(
         table=_as_frame(table) if as_frame else table,
-        observations=Observations.from_frame(_Columns(table)),
+        observations=Observations.from_frame(_Columns(table), y=truth),
         truth=truth,
         y=np.where(known, truth, MISSING),
         group=np.array(columns["scanner"]),

@@ -65,8 +65,8 @@ def make_columns() -> dict[str, list[str]]:
     images, truth, scanner = _scanned_images(rng)
     training, items = _split(rng, len(truth))
     models = {
-        "bayes": GaussianNB(var_smoothing=0.02),
-        "linear": LogisticRegression(C=3e-4, max_iter=1000),
+        "bayes": GaussianNB(var_smoothing=0.2),
+        "linear": LogisticRegression(C=1e-3, max_iter=1000),
     }
     rows = {
         name: model.fit(images[training], truth[training]).predict_proba(images[items])
@@ -138,7 +138,7 @@ def _read(reader: Reader, truth: Codes, alike: Floats, rng: np.random.Generator)
 
 
 def _written(proba: Floats) -> list[str]:
-    return [f"{value:.4f}".rstrip("0").rstrip(".") for value in proba.tolist()]
+    return [f"{value:.6f}".rstrip("0").rstrip(".") for value in proba.tolist()]
 
 
 def as_csv(columns: Mapping[str, list[str]]) -> str:

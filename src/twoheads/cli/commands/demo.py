@@ -41,7 +41,7 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> None:
     console.message("The five readers are simulated: they differ in skill, see a part of the images each, and err on")
     console.message("the hard ones, as the models do. `twoheads.datasets.load_digit_readings().description` says how.")
     labelled, held_out = folder / "labelled.csv", folder / "held-out.csv"
-    _write_example(labelled, held_out)
+    write_example(labelled, held_out)
     console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (others, to evaluate).")
     team, verdicts, page = folder / "team.json", folder / "verdicts.csv", folder / "report.html"
     steps = [
@@ -69,7 +69,8 @@ def _writable(folder: Path) -> None:
         raise InvalidObservations(f"{folder} is a file; give the demo a folder of its own: twoheads demo DIR") from None
 
 
-def _write_example(labelled: Path, held_out: Path) -> None:
+def write_example(labelled: Path, held_out: Path) -> None:
+    """Write the images whose truth is in the example data, and the others, as CSV."""
     from twoheads.datasets import load_digit_readings
 
     data = load_digit_readings()
