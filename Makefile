@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test test-all browser check bench bench-large docs docs-quick docs-serve look package format clean
+.PHONY: demo examples test test-all browser check bench bench-large docs docs-quick docs-serve look package validation format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/twoheads demo demo
@@ -53,6 +53,10 @@ look: docs browser
 # Wheel and sdist, each installed into an empty environment and tried.
 package: $(VENV)/ready
 	$(BIN)/python -m tools.try_package
+
+# How often every claim holds, by simulation and on the data in ../shared/data: the table of docs/honesty.md.
+validation: $(VENV)/ready
+	$(BIN)/python -m benchmarks.honesty
 
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
