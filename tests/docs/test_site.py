@@ -1,4 +1,4 @@
-"""The site builds without a warning and without network, and every page can be read, wide and narrow, light and dark."""
+"""The site builds without a warning and without network, and every page can be read, on any screen."""
 
 import os
 import shutil
