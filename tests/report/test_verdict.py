@@ -56,8 +56,8 @@ def test_yes(comparison):
     assert found.answer == "yes"
     assert found.sentence == "Yes: the team makes 50 % fewer errors than the model alone."
     assert found.sure == (
-        "Very sure: fewer than 1 in 1,000 such samples would show so large a difference if the two were equally good. "
-        "Expect 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
+        "Very sure: if the two were equally good, fewer than 1 in 1,000 such samples would show a difference this "
+        "large. Expect 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
     )
     assert found.next == [
         "Use the team for items like these.",
@@ -70,7 +70,7 @@ def test_yes(comparison):
 def test_few_errors_are_counted(comparison):
     found = judge(comparison, difference(12, 1, 2, 100, low=-0.18, high=-0.05))
     assert found.text == "the team makes 3 errors, against 14 by the model alone."
-    assert found.sure.startswith("Sure: about 3 in 1,000 such")
+    assert found.sure.startswith("Sure: if the two were equally good, about 3 in 1,000 such samples")
 
 
 def test_no(comparison):
@@ -89,8 +89,8 @@ def test_too_early_and_how_many_labels(comparison):
     assert found.sentence == "Too early to say: label about 760 more items."
     assert found.so_far == "So far it makes 20 % fewer errors than the model alone, which may be chance."
     assert found.sure == (
-        "Not sure: about 30 in 100 such samples would show so large a difference if the two were equally good. Expect "
-        "anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
+        "Not sure: if the two were equally good, about 30 in 100 such samples would show a difference this large. "
+        "Expect anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
     )
     assert found.next == [
         "Label about 760 more items, drawn at random: if the team stays this much better, that shows it in 4 of 5 cases"

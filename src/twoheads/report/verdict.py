@@ -30,7 +30,6 @@ _SAME = 0.01  # errors that differ by less than this share of items are about th
 _SAME_SHARE = 0.25  # and by less than this share of the errors of the better half
 _TOO_MANY = 10_000  # more labels than this are not a plan
 _NEXT_TO_NONE = 0.5  # p-value from which the present difference says next to nothing about how many labels it takes
-_SAMPLE = "such samples would show so large a difference if the two were equally good"
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def _better(found: Difference, trend: str) -> Verdict:
         "yes",
         f"the team makes {change(found.error, found.better_error, found.n_items)} {found.words}.",
         "",
-        f"{_how_sure(found.p_value)}: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}",
+        _chance(found, _how_sure(found.p_value)),
         [
             "Use the team for items like these.",
             *_trend(gains, trend),
@@ -126,7 +125,7 @@ def _worse(found: Difference, trend: str) -> Verdict:
         f"use {found.words}. That errs on {_share(found.better_error, found)} of items, the team on "
         f"{_share(found.error, found)}.",
         "",
-        f"{_how_sure(found.p_value)}: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}",
+        _chance(found, _how_sure(found.p_value)),
         [f"Use {found.words} for items like these.", *_trend(gains, trend)],
     )
 
@@ -158,8 +157,7 @@ def _too_early(found: Difference, trend: str, n_items: int, n_people: int) -> Ve
     else:
         text = f"label about {about(plan.n_more)} more items."
         steps = [plan.words, *_trend(gains, trend), f"Until then, {until}."]
-    sure = f"Not sure: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}"
-    return Verdict("too early", text, _so_far(found), sure, steps, plan.n_more)
+    return Verdict("too early", text, _so_far(found), _chance(found, "Not sure"), steps, plan.n_more)
 
 
 class _Plan(NamedTuple):
@@ -219,6 +217,12 @@ def _so_far(found: Difference) -> str:
 
 def _how_sure(p: float) -> str:
     return "Very sure" if p < 0.001 else "Sure" if p < 0.01 else "Fairly sure"
+
+
+def _chance(found: Difference, sure: str) -> str:
+    """How sure it is, what the p-value means, and the interval."""
+    samples = f"{odds(found.p_value)} such samples would show a difference this large"
+    return f"{sure}: if the two were equally good, {samples}. {_expected(found)}".rstrip()
 
 
 def _expected(found: Difference) -> str:
