@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.evaluation.bootstrap import Z_95, Score
+from twoheads.evaluation.bootstrap import LEVEL, Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.inference.shares import paired_interval
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.text import count
@@ -91,7 +92,8 @@ def learning_curve(
     In each repeat a share of the labelled items is held out, and clones are fitted on the first labels of the rest in
     random order. Every clone also gets the items without truth (2,000 of them at most). With R repeats the variance of
     a score is that of the items' mean losses, plus that over repeats divided by R; the interval of an error is at least
-    3 / n to either side, for events that have not occurred among n items.
+    3 / n to either side, for events that have not occurred among n items. That of the gain is of paired differences, as
+    in `compare`.
 
     Parameters
     ----------
@@ -144,7 +146,7 @@ def learning_curve(
         for kind, is_error in ((0, True), (1, False))
     )
     half = int(np.argmin(np.abs(np.array(steps[:-1]) - steps[-1] / 2))) if len(steps) > 1 else None
-    gain = None if half is None else _score(losses[0, :, half] - losses[0, :, -1], is_error=True, least=-1.0)
+    gain = None if half is None else _gain(losses[0, :, half] - losses[0, :, -1])
     return LearningCurve(steps, error, log_loss, gain, len(known), n_repeats * len(steps))
 
 
@@ -174,7 +176,18 @@ def _losses(team: UnfittedTeam, observations: Observations, truth: Codes, rows: 
     return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
 
 
-def _score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
+def _gain(difference: Floats) -> Score:
+    """Mean of paired differences of errors (n_repeats, n_items), NaN if an item was not held out, by item."""
+    held_out = ~np.isnan(difference).all(axis=0)
+    by_item = np.nanmean(difference[:, held_out], axis=0)
+    value = float(np.nanmean(difference, axis=1).mean())
+    if len(by_item) < 2 or len(difference) < 2:
+        return Score(value, None, None)
+    low, high = paired_interval(by_item, np.ones(len(by_item)), LEVEL)
+    return Score(value, min(low, value), max(high, value))
+
+
+def _score(losses: Floats, *, is_error: bool) -> Score:
     """Mean and interval of losses (n_repeats, n_items), NaN if an item was not held out."""
     by_repeat = np.nanmean(losses, axis=1)
     value = float(by_repeat.mean())
@@ -186,4 +199,4 @@ def _score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
     half = Z_95 * float(np.sqrt(variance))
     if is_error:
         half = max(half, 3.0 / len(by_item))
-    return Score(value, max(least, value - half), min(1.0, value + half) if is_error else value + half)
+    return Score(value, max(0.0, value - half), min(1.0, value + half) if is_error else value + half)

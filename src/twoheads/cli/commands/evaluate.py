@@ -22,7 +22,9 @@ def evaluate(team: Team, data: TableOptions, class_shares: ClassShares = None, s
     from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    found = evaluate_team(fitted, *read_items(data.scan_for(fitted)), seed_of(fitted, seed))
+    observations, y, note = read_items(data.scan_for(fitted))
+    found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
+    found["notes"] += [note] if note else []
     if "combination" in found:
         print_comparison(found)
     else:

@@ -41,14 +41,15 @@ def report(
     scanned = data.scan_for(fitted)
     if not console.wants_json():
         check_output(output, [team, *scanned.files])
-    observations, y = read_items(scanned)
+    observations, y, note = read_items(scanned)
+    table = str(data.table or data.model or data.answers)
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
         "date": today(),
         "source": {
             "team": str(team),
             "fitted": fitted_when(fitted) or "unknown",
-            "table": str(data.table or data.model or data.answers),
+            "table": f"{table}. {note}" if note else table,
         },
     }
     if title is not None:
