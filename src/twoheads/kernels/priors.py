@@ -51,6 +51,3 @@ PANEL_UNCHANGED = 0.1
 MAJORITY_POWER = 0.75
 #: Labels that this prior is worth.
 SHARES_STRENGTH = 10.0
-
-#: Weight of a member's own marginal in the probability of its scores under each class.
-LEVEL_STRENGTH = 8.0
