@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -22,13 +23,13 @@ from twoheads.kernels.confusion.hierarchical import (
     STRENGTH,
     HierarchicalPosterior,
     accuracy_posterior,
-    error_shapes,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
     posterior_mean,
 )
 from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import error_shapes, shape_of_errors
 from twoheads.storage.artifact import register
 
 
@@ -97,7 +98,16 @@ class HierarchicalConfusion(Confusion):
         if counts.shape[-1] > MANY_CLASSES:
             nothing = np.zeros_like(self.crowd_counts_)
             overlap = self.overlap_ = nothing if overlap is None else few_digits(overlap)
-        posterior = self._posterior_of(self.crowd_counts_, overlap)
+        return self._set(self._posterior_of(self.crowd_counts_, overlap))
+
+    def with_errors_of(self, other: Self) -> Self:
+        """Learn again from the same counts, with errors distributed as in the crowd's matrix of another estimate."""
+        shapes, learnt = shape_of_errors(other.crowd_given_true_), copy(self)
+        learnt._forget_overlap()
+        return learnt._set(hierarchical_posterior(self.crowd_counts_, shapes[None]))
+
+    def _set(self, posterior: HierarchicalPosterior) -> Self:
+        counts = self.counts_
         self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
         self.crowd_given_true_ = posterior_mean(posterior)
         if len(counts) == 1:

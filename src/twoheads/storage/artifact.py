@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         vars(made).update({HISTORY: history} if history else {})
         return made
     except (Damaged, RecursionError) as error:
-        raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
+        raise InvalidArtifact(f"{path} is damaged: {' '.join(str(error).split())}. Save the team again.") from None
     except InvalidArtifact as error:
         raise InvalidArtifact(f"{path}: {error}") from None
 
@@ -220,7 +220,7 @@ def _decode(value: Any) -> Any:
     need(len(value) == 1, f"an entry has {len(value)} kinds")
     ((kind, content),) = value.items()
     if kind == "float":
-        need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
+        need(content in ("inf", "-inf", "nan"), f"{content!r:.80} is not a float")
         return float(content)
     if kind == "dict":
         need(isinstance(content, dict), "a dict has no entries")
@@ -267,9 +267,9 @@ def _decode_object(value: dict[str, Any]) -> Any:
 def _decode_array(content: Any) -> NDArray[Any]:
     need(isinstance(content, dict), "an array has no entries")
     dtype, shape, order = content.get("dtype"), content.get("shape"), content.get("order", "C")
-    need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
-    need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
-    need(order in ("C", "F"), f"unknown memory order {order!r}")
+    need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r:.80}")
+    need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r:.80} is not a shape")
+    need(order in ("C", "F"), f"unknown memory order {order!r:.80}")
     if "packed" in content:
         return np.array(unpack(content, dtype, shape), order=order)
     array = _entries(content.get("values"), dtype)
@@ -283,7 +283,7 @@ def _entries(values: Any, dtype: str) -> NDArray[Any]:
     kinds = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
     kind = kinds[np.dtype(dtype).kind]
     strange = next((entry for entry in entries if type(entry) is not kind), None)
-    need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
+    need(all(type(entry) is kind for entry in entries), f"{strange!r:.80} in an array of {dtype}")
     try:
         return np.array(entries, dtype=dtype)
     except (OverflowError, ValueError) as error:
