@@ -212,7 +212,7 @@ def test_close_calls_by_hand(leader):
 def test_the_team_answers_as_the_member_that_its_record_is_sure_of(member):
     problem, later = simulate(60, 3, seed=22), simulate(80, 3, seed=23, unasked=0.2)
     team = recommended().fit(problem.X, problem.truth)
-    lost = {"over_human": (1.0, 12.0)} if member == "human" else {"over_model": (1.0, 12.0)}
+    lost = {f"over_{member}": (1.0, 40.0), f"expected_over_{member}": 2.0}
     team.holdout_ = replace(team.holdout_, **lost)
     asked = later.human >= 0
     if member == "human":

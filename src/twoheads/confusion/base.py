@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.confusion.matrices import log_table
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled

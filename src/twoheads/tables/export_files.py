@@ -105,7 +105,9 @@ def _typed(path: Path, head: bytes) -> Any:
     if head.startswith(_PARQUET):
         return pq.read_table(path)
     with pa.memory_map(str(path)) as file:
-        return _reader(file, head).read_all()
+        table = _reader(file, head).read_all()
+        table.validate(full=True)  # the file is mapped as it is: a wrong offset in it would crash the process
+        return table
 
 
 def _records(path: Path, shown: Path) -> list[Any]:

@@ -79,7 +79,7 @@ class Table(ScannedTable):
         """Whether the true class of any item is known."""
         content = self._content
         if content.join and content.join.truth:
-            return len(content.join.truths().until(self.n_rows)[0]) > 0
+            return content.join.has_truths()
         if not content.source or not content.roles.truth:
             return False
         coder = content.truth_coder

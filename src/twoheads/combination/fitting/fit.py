@@ -29,7 +29,8 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.confusion.matrices import MANY_CLASSES
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
@@ -268,12 +269,11 @@ def _learns_class_prior(state: FitState) -> bool:
 def _run_em_of_matrices(state: FitState) -> FitState:
     """EM with the calibrator held: all items together have the weight of a few labels, but show what people confuse.
 
-    One answer per item and the model's row do not show who is right where they differ: EM would take their agreement
-    for as many labels as there are items. Which classes people confuse depends less on how often they are right.
+    One answer per item and the model's row do not show who is right where they differ; agreement is not so many labels.
     """
     weight = min(1.0, AGREEMENT_LABELS / max(state.statistics.answered_items, 1e-300))
     fitted = _run_em(state, hold_calibrator=True, unlabelled_weight=weight)
-    if not state.confusion.uses_overlap or state.schema.n_classes == 2:
+    if not state.confusion.uses_overlap or not 2 < state.schema.n_classes <= MANY_CLASSES:
         return fitted
     whole = _run_em(replace(fitted, em_blocks=state.em_blocks), hold_calibrator=True, unlabelled_weight=1.0)
     return replace(fitted, confusion=fitted.confusion.with_errors_of(whole.confusion))

@@ -24,6 +24,7 @@ from twoheads.tables.checking.command import (
 )
 from twoheads.tables.checking.guess import Guess, guess_roles, in_order
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles, rows_as_text
+from twoheads.tables.checking.repeats import Repeats
 from twoheads.tables.duckdb import pa
 from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
@@ -128,7 +129,8 @@ class Check:
     def fix(self, output: str | os.PathLike[str]) -> Findings:
         """Write a clean copy, with the columns that twoheads knows; returns every change and what is left to mend."""
         source = Source.open(self.path, "table", self.how)
-        cleaner = Cleaner(source.columns, self.roles, self.profiles)
+        repeats = Repeats.of(source, self.roles.item if self.roles.annotator is None else None)
+        cleaner = Cleaner(source.columns, self.roles, self.profiles, repeats)
         names = new_names(self.roles, self.columns)
         texts = {column for column, kind in self.findings.problems if kind == NOT_A_NUMBER}
         numbers = {*self.roles.share_columns, *self.roles.scores.values(), *self.roles.confidence.values()}

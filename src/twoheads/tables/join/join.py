@@ -143,6 +143,11 @@ class Join:
         """The known truths as (position of the item, class code), by position."""
         return self._sorted('SELECT "at", code FROM truths')
 
+    def has_truths(self) -> bool:
+        """Whether the truth of any item is known."""
+        assert self.result
+        return self._count("truths") > 0
+
     def ids_without_model(self, rows: int) -> Iterator[Any]:
         """The ids of items without a model row, in record batches (id)."""
         assert self.result
