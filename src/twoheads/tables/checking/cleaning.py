@@ -137,7 +137,8 @@ class Cleaner:
     def _label(self, name: str, text: str) -> str:
         known = self._guess.classes.get(spelling(text))
         if known is None:
-            self._wrong(name, UNKNOWN, text)
+            if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
+                self._wrong(name, UNKNOWN, text)
             return text
         if spelling(text) in self._rare:
             self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
