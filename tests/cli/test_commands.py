@@ -396,7 +396,7 @@ def test_the_demo_runs_the_whole_path(tmp_path, capsys):
     assert "simulated" in said.err
     for command in ("fit", "combine", "evaluate", "report"):
         assert f"$ twoheads {command} " in said.err
-    assert "fewer errors than the human alone" in said.out
+    assert "fewer errors than people combined, without the model" in said.out
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
         "held-out.csv",
         "labelled.csv",

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.confusion.matrices import log_table
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled
@@ -33,9 +34,8 @@ class Confusion(BaseEstimator, ABC):
 
     Attributes
     ----------
-    human_given_true_ : ndarray of shape (n_answers, n_classes), or (n_annotators, n_answers, n_classes) for several
-    people
-        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1.
+    human_given_true_ : ndarray of shape (n_answers, n_classes) or (n_annotators, n_answers, n_classes)
+        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1. A matrix each for several people.
     crowd_given_true_ : ndarray of shape (n_answers, n_classes)
         The same from all people's answers together: used for people not known at fit.
     counts_ : ndarray of shape (n_annotators, n_answers, n_classes)

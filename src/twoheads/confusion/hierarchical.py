@@ -23,14 +23,13 @@ from twoheads.kernels.confusion.hierarchical import (
     STRENGTH,
     HierarchicalPosterior,
     accuracy_posterior,
-    error_shapes,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
     posterior_mean,
-    shape_of_errors,
 )
 from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import error_shapes, shape_of_errors
 from twoheads.storage.artifact import register
 
 

@@ -29,8 +29,8 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.confusion.hierarchical import model_overlap
 from twoheads.kernels.confusion.matrices import MANY_CLASSES
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 

@@ -22,8 +22,8 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
 from twoheads.kernels.class_shares import majority_counts
 from twoheads.kernels.confusion.annotators import annotation_counts
-from twoheads.kernels.confusion.hierarchical import model_overlap
 from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import model_overlap
 
 _log = logging.getLogger(__name__)
 

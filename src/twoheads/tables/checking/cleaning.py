@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import is_blank, number_in, spelling
+from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
-from twoheads.text import count
+from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
 EXACT, ROUNDED = 1e-3, 0.05
@@ -137,7 +137,8 @@ class Cleaner:
     def _label(self, name: str, text: str) -> str:
         known = self._guess.classes.get(spelling(text))
         if known is None:
-            self._wrong(name, UNKNOWN, text)
+            if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
+                self._wrong(name, UNKNOWN, text)
             return text
         if spelling(text) in self._rare:
             self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
