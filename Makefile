@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test test-all browser check bench bench-large format clean
+.PHONY: demo examples test test-all test-lowest test-extras browser check bench bench-large format clean
 
 demo: $(VENV)/ready
 	$(BIN)/twoheads demo demo
@@ -17,6 +17,13 @@ test: $(VENV)/ready browser
 
 test-all: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal -m ""
+
+# The lowest versions that pyproject.toml declares; and no extras, each alone, all: a smoke test in a new environment each.
+test-lowest: $(VENV)/ready
+	$(BIN)/python -m tests.install.environments lowest
+
+test-extras: $(VENV)/ready
+	$(BIN)/python -m tests.install.environments extras
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
