@@ -129,7 +129,7 @@ class MissingExtra(TwoheadsError, ImportError):
 
     @classmethod
     def instead_of(cls, error: ImportError, package: str, extra: str, what_for: str) -> ImportError:
-        """The error for a package, or one that it needs, that is not there; what cannot be loaded keeps its error."""
+        """The error for a package that is not there, or one that it needs; one that cannot be loaded keeps its own."""
         absent = (error.name or "").partition(".")[0]
         if not isinstance(error, ModuleNotFoundError) or (absent and find_spec(absent) is not None):
             return error

@@ -29,6 +29,7 @@ from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
 from twoheads.tables.spreadsheets import without_formulas
 from twoheads.tables.verdict_columns import OtherColumns, VerdictOptions
+from twoheads.text import did_you_mean
 
 ENGINES = ("local", "dask")
 
@@ -49,7 +50,9 @@ class Place:
     def __post_init__(self) -> None:
         """Refuse an unknown engine, and a scheduler without the engine dask."""
         if self.engine not in ENGINES:
-            raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.")
+            raise InvalidParameter(
+                f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.{did_you_mean(self.engine, ENGINES)}"
+            )
         if self.scheduler is not None and self.engine != "dask":
             raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 
@@ -78,7 +81,7 @@ def combine_here(
     team = team.at_hand(scanned)
     announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
-    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+    with console.progress("combining", scanned.n_rows if console.shows_progress() else None) as advance:
         batches = _verdicts(team, scanned, options, advance=advance)
         batches = without_formulas(batches) if for_spreadsheet else batches
         written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
@@ -103,7 +106,7 @@ def combine_into_export(
     team = team.at_hand(scanned)
     announce_shares(team)
     table = next(iter(data.files().values()))
-    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+    with console.progress("combining", scanned.n_rows if console.shows_progress() else None) as advance:
         batches = _verdicts(team, scanned, options, advance=advance)
         return write_export(output, table, Reading(**data.reading), batches)
 

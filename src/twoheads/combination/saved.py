@@ -26,7 +26,8 @@ from twoheads.kernels.answers import sorted_answers
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
 from twoheads.observations.labels import label_text
-from twoheads.storage.artifact import check_on_load, need
+from twoheads.storage.artifact import check_on_load
+from twoheads.storage.damage import need
 
 
 @check_on_load(Combiner)

@@ -26,7 +26,7 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import MISSING
 from twoheads.storage.annotations import need_declared_types
-from twoheads.storage.artifact import need
+from twoheads.storage.damage import need
 
 _INF = float("inf")
 #: Arrays of floats by class: their shape, a letter per dimension, and the range of their entries. K is the number of

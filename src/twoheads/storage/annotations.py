@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from twoheads.storage.artifact import need
+from twoheads.storage.damage import need
 
 
 def need_declared_types(value: Any) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import ClassShares, Json, Seed, Team, reads_table
+from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.provenance import seed_of
 from twoheads.cli.results import print_comparison, print_without_truth
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions
 
 
 @reads_table(truth=True)
-def evaluate(
-    team: Team, data: TableOptions, class_shares: ClassShares = None, json: Json = False, seed: Seed = None
-) -> None:
+def evaluate(team: Team, data: TableOptions, class_shares: ClassShares = None, seed: Seed = None) -> Result:
     """Evaluate human, model and combination side by side, with intervals.
 
     The team is evaluated on items it has not learnt from. If it has learnt from all of them, it is cross-validated.
@@ -24,10 +22,11 @@ def evaluate(
     from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    found = evaluate_team(fitted, *read_items(data.scan_for(fitted)), seed_of(fitted, seed))
-    if json:
-        console.as_json(found)
-    elif "combination" in found:
+    observations, y, note = read_items(data.scan_for(fitted))
+    found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
+    found["notes"] += [note] if note else []
+    if "combination" in found:
         print_comparison(found)
     else:
         print_without_truth(found)
+    return found

@@ -12,7 +12,9 @@ from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import fitted_when, seed_of
+from twoheads.cli.provenance import fitted_when, seed_of, today
+from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions
 
 
@@ -21,11 +23,15 @@ def report(
     team: Team,
     data: TableOptions,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title of the page, such as the name of the data set.")
+    ] = None,
     class_shares: ClassShares = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
-) -> None:
-    """Write one self-contained page: the result, its intervals, which partner corrects which errors, what to look at.
+) -> Result:
+    """Write one self-contained page: the verdict, how sure it is, who errs how often, and what to look at.
+
+    With --json the numbers of the page are printed, and no page is written.
 
     Example:  twoheads report team.json held-out.csv -o report.html
     """
@@ -34,19 +40,27 @@ def report(
 
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
-    if not json:
+    if not console.wants_json():
         check_output(output, [team, *scanned.files])
-    observations, y = read_items(scanned)
+    observations, y, note = read_items(scanned)
+    table = shown(str(data.table or data.model or data.answers))
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
-        "date": fitted_when(fitted),
-        "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
+        "date": today(),
+        "source": {
+            "team": str(team),
+            "fitted": fitted_when(fitted) or "unknown",
+            "table": f"{table}. {note}" if note else table,
+        },
     }
-    if json:
-        console.as_json(summary(fitted, observations, y, **options))
-        return
+    if title is not None:
+        options["title"] = title
+    if console.wants_json():
+        return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)
-    console.message(found["headline"])
+    console.message(found["verdict"]["sentence"])
+    console.message(found["statistics"])
     for note in found["notes"]:
         console.message(note)
     console.message(f"The report is in {output}.")
+    return found

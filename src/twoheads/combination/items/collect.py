@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,10 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
 from twoheads.kernels.class_shares import majority_counts
 from twoheads.kernels.confusion.annotators import annotation_counts
-from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import model_overlap
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ def collect_statistics(
     known   the labelled items; None where there are none
     """
     (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
+    _log.info("fitting on %d items with truth and %d without", n_labelled, n_unlabelled)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
     bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
     sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit, schema.has_model)
@@ -153,6 +158,8 @@ class _BlockSums:
             name: total if isinstance(total, np.ndarray) else np.zeros(shape)
             for (name, shape), total in zip(shapes.items(), sums, strict=True)
         }
+        if n_classes > MANY_CLASSES:
+            named["overlap"] = few_digits(named["overlap"])
         if response is None:
             named["response_counts"] = None
         return {"answered_items": items, "annotation_counts": annotations, "majority": majority, **named}
