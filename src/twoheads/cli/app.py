@@ -11,6 +11,7 @@ from twoheads.cli import console
 from twoheads.cli.commands.ask import ask
 from twoheads.cli.commands.check import check
 from twoheads.cli.commands.combine import combine
+from twoheads.cli.commands.compare import compare
 from twoheads.cli.commands.demo import demo
 from twoheads.cli.commands.evaluate import evaluate
 from twoheads.cli.commands.fit import fit
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for command in (demo, check, fit, combine, evaluate, report, ask, update, merge, migrate, show, study):
+for command in (demo, check, fit, combine, evaluate, compare, report, ask, update, merge, migrate, show, study):
     app.command()(command)
 
 

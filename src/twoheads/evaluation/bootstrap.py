@@ -19,7 +19,7 @@ _FEW = 10  # with fewer errors (or right answers) than this, resampling underest
 #: From here on a mean is as good as normal, and its interval is that of the replicates.
 MANY = 2000
 LEVEL = 0.95
-_MIN_ITEMS = 10  # for an interval of anything but a share
+MIN_ITEMS = 10  # for an interval of anything but a share
 Z_95 = float(ndtri(0.975))
 
 
@@ -77,7 +77,7 @@ def mean_score(
     """
     value = scores.weighted_mean(values, weight)
     counted = weight > 0
-    if np.count_nonzero(counted) < _MIN_ITEMS:
+    if np.count_nonzero(counted) < MIN_ITEMS:
         return Score(value, None, None)
     if len(values) > MANY:
         low, high = percentiles(replicates.means(values, weight))

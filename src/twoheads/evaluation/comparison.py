@@ -16,8 +16,9 @@ from twoheads.evaluation.difference import Difference, Exchange, Partner, differ
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
+from twoheads.evaluation.metric import ScoredItems
 from twoheads.evaluation.predictions import Predictions
-from twoheads.evaluation.registry import ScoredItems, score_all
+from twoheads.evaluation.registry import score_all
 from twoheads.evaluation.rival_scores import RivalScore, compared_rivals, differs_from_fit
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Floats

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,34 @@ def _difference(rows: Any, own: Any) -> str:
     if len(lacking):
         return f"it has no entry for {lacking[0]!r} ({len(lacking)} of {len(rows)} rows of X have none)"
     return "both are in different orders, and labels of the index are repeated"
+
+
+#: The kinds of frame that can be made.
+KINDS = ("pandas", "polars", "pyarrow")
+
+
+def frame_kind(X: Any) -> str:
+    """The library of a frame; pandas for anything else."""
+    library = type(X).__module__.partition(".")[0]
+    return library if library in KINDS else "pandas"
+
+
+def new_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
+    """A frame of named columns, of a library by its name.
+
+    Examples
+    --------
+    >>> new_frame({"person": ["ann", "bob"], "right": [0.9, 0.8]}, "polars").columns
+    ['person', 'right']
+    """
+    try:
+        library = importlib.import_module(kind)
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, kind, "frames", f"A frame of {kind}") from None
+    plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if kind == "pyarrow":
+        return library.table(plain)
+    return library.DataFrame(plain, strict=False) if kind == "polars" else library.DataFrame(plain)
 
 
 class Frame:

@@ -44,7 +44,9 @@ def page(summary: dict[str, Any]) -> str:
     from markupsafe import Markup  # of Jinja, whose absence the environment reports
 
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
-    return template.render(s=summary, figures=drawn, sections=SECTIONS, metrics=METRICS)
+    return template.render(
+        s=summary, figures=drawn, sections=SECTIONS, metrics=[metric for metric in METRICS if metric.shown]
+    )
 
 
 def write_report(path: str | os.PathLike[str], team: Team, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
