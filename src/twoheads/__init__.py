@@ -9,10 +9,14 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# What the library does is logged under this name; where nobody listens, nothing is printed.
+logging.getLogger("twoheads").addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from twoheads.calibration import (

@@ -8,6 +8,7 @@ import typer
 
 import twoheads as th
 from twoheads.cli import console
+from twoheads.cli.command import command
 from twoheads.cli.commands.ask import ask
 from twoheads.cli.commands.check import check
 from twoheads.cli.commands.combine import combine
@@ -21,9 +22,11 @@ from twoheads.cli.commands.report import report
 from twoheads.cli.commands.show import show
 from twoheads.cli.commands.study import study
 from twoheads.cli.commands.update import update
+from twoheads.cli.help import Group
 
 app = typer.Typer(
     name="twoheads",
+    cls=Group,
     help="Combine people's answers with a model's predictions, with calibrated confidence.\n\n"
     "Start with:  twoheads demo",
     no_args_is_help=True,
@@ -32,8 +35,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for command in (demo, check, fit, combine, evaluate, compare, report, ask, update, merge, migrate, show, study):
-    app.command()(command)
+for each in (demo, check, fit, combine, evaluate, compare, report, ask, update, merge, migrate, show, study):
+    app.command()(command(each))
 
 
 @app.callback(invoke_without_command=True)

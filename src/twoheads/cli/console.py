@@ -2,37 +2,87 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from twoheads.cli.stdin import shown
+from twoheads.cli.strict_json import as_json
 from twoheads.engines.progress import ProgressCallback, progress_to
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """What is printed.
+
+    json     the result as JSON, in place of its lines and tables
+    quiet    no messages and no progress
+    results  takes results in place of stdout
+    """
+
+    json: bool = False
+    quiet: bool = False
+    results: list[Any] | None = None
+
+
+_mode: ContextVar[_Mode] = ContextVar("twoheads_mode", default=_Mode())  # noqa: B039
+
+
+@contextmanager
+def mode(*, json: bool, quiet: bool, results: list[Any] | None = None) -> Iterator[None]:
+    """What is printed in this context; what an outer one leaves out stays left out."""
+    outer = _mode.get()
+    inner = _Mode(json or outer.json, quiet or outer.quiet, outer.results if results is None else results)
+    token = _mode.set(inner)
+    try:
+        yield
+    finally:
+        _mode.reset(token)
+
+
+def wants_json() -> bool:
+    """Whether the result is printed as JSON, in place of what a command writes without it."""
+    return _mode.get().json and _mode.get().results is None
+
+
+def error(text: str) -> None:
+    """A message to stderr, also of a quiet command."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(shown(text), markup=False)
 
 
 def message(text: str = "") -> None:
     """A message to stderr."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+    if not _mode.get().quiet:
+        error(text)
 
 
 def line(text: str = "") -> None:
     """A line of the result, to stdout."""
-    sys.stdout.write(text + "\n")
+    if not _mode.get().json:
+        sys.stdout.write(shown(text) + "\n")
 
 
-def as_json(content: Any) -> None:
-    """A result as JSON, to stdout."""
-    sys.stdout.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+def result(content: dict[str, Any]) -> None:
+    """The result of a command, as JSON to stdout if that is asked for."""
+    now = _mode.get()
+    if now.results is not None:
+        now.results.append(content)
+    elif now.json:
+        sys.stdout.write(as_json(content) + "\n")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table to stdout: drawn on a terminal, columns padded by spaces when piped."""
+    if _mode.get().json:
+        return
     if sys.stdout.isatty():
         drawn = Table(box=None, pad_edge=False, header_style="bold")
         for at, name in enumerate(header):
@@ -50,9 +100,9 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         line("  ".join(cells).rstrip())
 
 
-def is_terminal() -> bool:
-    """Whether messages go to a terminal, where progress is shown."""
-    return sys.stderr.isatty()
+def shows_progress() -> bool:
+    """Whether progress is shown: on a terminal, unless the command is quiet."""
+    return sys.stderr.isatty() and not _mode.get().quiet
 
 
 def _bar() -> Progress:
@@ -63,7 +113,7 @@ def _bar() -> Progress:
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A progress bar on stderr if that is a terminal; yields a function that advances it."""
-    if not is_terminal():
+    if not shows_progress():
         yield lambda done: None
         return
     with _bar() as bar:
@@ -93,7 +143,7 @@ class _Passes(ProgressCallback):
 @contextmanager
 def passes() -> Iterator[None]:
     """Show the progress of fits in this context, on stderr if that is a terminal."""
-    if not is_terminal():
+    if not shows_progress():
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
@@ -104,7 +154,7 @@ def passes() -> Iterator[None]:
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar for each of several named jobs; yields a function of (name, done, total)."""
-    if not is_terminal():
+    if not shows_progress():
         yield lambda name, done, total: None
         return
     with _bar() as bar:

@@ -78,7 +78,7 @@ def combine_here(
     team = team.at_hand(scanned)
     announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
-    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+    with console.progress("combining", scanned.n_rows if console.shows_progress() else None) as advance:
         batches = _verdicts(team, scanned, options, advance=advance)
         batches = without_formulas(batches) if for_spreadsheet else batches
         written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
@@ -103,7 +103,7 @@ def combine_into_export(
     team = team.at_hand(scanned)
     announce_shares(team)
     table = next(iter(data.files().values()))
-    with console.progress("combining", scanned.n_rows if console.is_terminal() else None) as advance:
+    with console.progress("combining", scanned.n_rows if console.shows_progress() else None) as advance:
         batches = _verdicts(team, scanned, options, advance=advance)
         return write_export(output, table, Reading(**data.reading), batches)
 

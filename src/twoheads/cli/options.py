@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from twoheads.cli.completion import among
+from twoheads.cli.signatures import Command, Result, option, parameters_of, with_signature
 from twoheads.cli.table_options import TableOptions
 from twoheads.tables.formats.registry import format_names, titles
 
+#: As in `twoheads.observations`, which takes too long to load for a help page.
+SCALES = ("probability", "log", "logit")
+
 Team = Annotated[Path, typer.Argument(help="The team: a file that 'twoheads fit' wrote.")]
-Engine = Annotated[str, typer.Option("--engine", help="Where to compute: local or dask.")]
+Engine = Annotated[
+    str,
+    typer.Option("--engine", help="Where to compute: local or dask.", autocompletion=among(("local", "dask"))),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +45,6 @@ ForSpreadsheet = Annotated[
     bool,
     typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Metrics = Annotated[
     str | None,
     typer.Option(
@@ -53,13 +58,14 @@ Time = Annotated[
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the bootstrap and of the folds.")]
 
 
-def _column(option: str, text: str, metavar: str = "COLUMN") -> Any:
-    return Annotated[str | None, typer.Option(option, help=text, metavar=metavar)]
+def _column(flag: str, text: str, metavar: str = "COLUMN", known: Iterable[str] | None = None) -> Any:
+    complete = None if known is None else among(known)
+    return Annotated[str | None, typer.Option(flag, help=text, metavar=metavar, autocompletion=complete)]
 
 
 #: The files of a table.
 FILES: dict[str, Any] = {
-    "table": Annotated[Path | None, typer.Argument(help=f"{titles()}; a folder or a pattern works too.")],
+    "table": Annotated[Path | None, typer.Argument(help=f"{titles()}; a folder or a pattern works too; - is stdin.")],
     "answers": Annotated[
         Path | None, typer.Option("--answers", help="A separate table of the people's answers.", metavar="FILE")
     ],
@@ -77,7 +83,7 @@ COLUMNS: dict[str, Any] = {
     "human": _column("--human", "The column(s) of people's answers, e.g. 'reader_*'."),
     "annotator": _column("--annotator", "The column that names the person, in --answers."),
     "model_columns": _column("--model-columns", "The model's columns, * for the class: 'score_*'.", "PATTERN"),
-    "model_scale": _column("--model-scale", "What they hold: probability, log or logit.", "SCALE"),
+    "model_scale": _column("--model-scale", "What they hold: probability, log or logit.", "SCALE", SCALES),
     "positive": _column("--positive", "The class that high scores mean; a column score needs it.", "CLASS"),
     "unsure": Annotated[
         list[str] | None,
@@ -93,44 +99,32 @@ COLUMNS: dict[str, Any] = {
 
 #: How files are read; not saved with a team, as the next table may be of another format.
 READING: dict[str, Any] = {
-    "format": _column("--format", f"The format, if the content does not show it: {', '.join(format_names())}.", "NAME"),
+    "format": _column(
+        "--format",
+        f"The format, if the content does not show it: {', '.join(format_names())}.",
+        "NAME",
+        format_names(),
+    ),
     "sheet": _column("--sheet", "The sheet of a workbook that has several.", "NAME"),
     "encoding": _column("--encoding", "The encoding of text that is not UTF-8, such as cp1252.", "NAME"),
     "question": _column("--question", "The question of an export that holds several.", "NAME"),
 }
 
 
-def reads_table(*, truth: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def reads_table(*, truth: bool) -> Callable[[Command], Command]:
     """Give a command the options of a table; it receives them as one `TableOptions`, its parameter ``data``."""
     shared = FILES | (TRUTH if truth else {}) | COLUMNS | READING
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def with_table(**values: Any) -> None:
+    def decorate(command: Command) -> Command:
+        def with_table(**values: Any) -> Result:
             files = {name: values.pop(name) for name in FILES}
             reading = {name: value for name in READING if (value := values.pop(name)) is not None}
             named = {name: values.pop(name) for name in shared if name in values}
             columns = {name: value for name, value in named.items() if value not in (None, [], ())}
-            command(**values, data=TableOptions(**files, columns=columns, reading=reading))
+            return command(**values, data=TableOptions(**files, columns=columns, reading=reading))
 
-        # Typer reads the options from the signature.
-        signature = _with_parameters(inspect.signature(command, eval_str=True), "data", shared)
-        with_table.__signature__ = signature  # type: ignore[attr-defined]
-        with_table.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
-        return with_table
+        options = [option(name, annotation) for name, annotation in shared.items()]
+        parameters = [[each] if each.name != "data" else options for each in parameters_of(command)]
+        return with_signature(with_table, command, [each for part in parameters for each in part])
 
     return decorate
-
-
-def _with_parameters(signature: inspect.Signature, place: str, options: dict[str, Any]) -> inspect.Signature:
-    """Put parameters by name, None by default, in place of one."""
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in signature.parameters.items():
-        if name != place:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        parameters += [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for option, annotation in options.items()
-        ]
-    return signature.replace(parameters=parameters)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from twoheads.cli import console
 from twoheads.engines.room import lacks_room, no_room
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.storage.atomic import is_special, system_reason
@@ -18,6 +19,8 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
 
     ``inputs`` are the files that are opened, not the patterns and folders that name them.
     """
+    if str(output) == "-":
+        raise InvalidParameter("-o - is stdout, where this command writes no file. Name a file with -o.")
     if output.is_dir():
         raise InvalidObservations(f"{output} is a folder; give a file name with -o.")
     if not output.parent.is_dir():
@@ -30,6 +33,12 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
             f"{output} cannot be written: permission denied in {str(folder)!r}. Change its permissions, or write "
             "elsewhere with -o."
         )
+
+
+def refuse_both(output: Path | None) -> None:
+    """Refuse a table and JSON that would both be written to stdout."""
+    if console.wants_json() and str(output) == "-":
+        raise InvalidParameter("--json and -o - both write to stdout. Name a file with -o, or leave one of them out.")
 
 
 def check_spreadsheet(output: Path | None, *, engine: str = "local") -> None:

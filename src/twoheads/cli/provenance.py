@@ -23,6 +23,11 @@ def provenance_of_fit(*, method: str, seed: int, source: dict[str, str], columns
     }
 
 
+def described(team: Combiner) -> dict[str, Any]:
+    """A team in numbers, for JSON: its class, its provenance, and what was learnt."""
+    return {"team": type(team).__name__, **team.provenance(), **team.facts()}
+
+
 def seed_of(team: Combiner, seed: int | None) -> int:
     """The seed of the option, else that of the fit."""
     return int(team.provenance().get("seed", 0)) if seed is None else seed

@@ -11,7 +11,7 @@ import typer
 
 from twoheads.cli import console, signals, streams
 from twoheads.cli.app import app
-from twoheads.cli.exit_codes import INTERRUPTED_ABOVE, MISTAKE, OUTPUT_CLOSED
+from twoheads.cli.exit_codes import INTERRUPTED_ABOVE, MISTAKE, NOT_WRITTEN
 from twoheads.cli.outputs import explained
 from twoheads.engines.temporary import remove_leftovers
 from twoheads.errors import TwoheadsError
@@ -33,18 +33,18 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = signals.exit_code()
     except TwoheadsError as error:
-        console.message(f"Error: {error}")
+        console.error(f"Error: {error}")
         return MISTAKE
     except BrokenPipeError:  # the reader of our output has closed it
         streams.silence()
-        return OUTPUT_CLOSED
+        return NOT_WRITTEN
     except Exception as error:
         sentence = explained(error)
         if sentence is None:
             raise
-        console.message(f"Error: {sentence}")
+        console.error(f"Error: {sentence}")
         return MISTAKE
     if code and code > INTERRUPTED_ABOVE:
         code = signals.exit_code()  # typer exits with 130 whatever the signal
-        console.message("Interrupted; no partial file was left.")
+        console.error("Interrupted; no partial file was left.")
     return int(code or 0)

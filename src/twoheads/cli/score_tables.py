@@ -37,18 +37,17 @@ def print_scores(table: ScoreTable) -> None:
 
 
 def print_metrics(
-    team: Team, observations: Observations, y: Any, metrics: list[str], seed: int, *, as_json: bool
-) -> None:
-    """Print metrics of a team, of each model and of each person, and how far people agree with each other."""
+    team: Team, observations: Observations, y: Any, metrics: list[str], *, random_state: int
+) -> dict[str, Any]:
+    """Print metrics of a team, of each model and of each person, and how far people agree; returned for JSON."""
     from twoheads.evaluation import agreement, score_members
 
-    found, people = score_members(team, observations, y, metrics=metrics, random_state=seed), agreement(observations)
-    if as_json:
-        console.as_json(found.as_dict() | {"agreement": None if people is None else people.as_dict()})
-        return
+    found = score_members(team, observations, y, metrics=metrics, random_state=random_state)
+    people = agreement(observations)
     print_scores(found)
     if people is not None:
         console.message(people.sentence())
+    return {"scores": found.as_dict(), "people_agreement": None if people is None else people.as_dict()}
 
 
 def write_scores(table: ScoreTable, output: Path) -> None:

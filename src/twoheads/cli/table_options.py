@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from twoheads import tables
 from twoheads.cli import console
+from twoheads.cli.stdin import is_copy, shown
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import export_by_name, looks_like_table
 
@@ -35,6 +36,14 @@ class TableOptions:
         """The files by the name of their option."""
         named = {"table": self.table, "answers": self.answers, "model": self.model}
         return {name: str(path) for name, path in named.items() if path is not None}
+
+    def shown_files(self) -> dict[str, str]:
+        """The files as users see them, by the name of their option."""
+        return {name: shown(path) for name, path in self.files().items()}
+
+    def saved_columns(self) -> dict[str, Any]:
+        """The columns to save with a team: a table of the truth from stdin does not come again."""
+        return {name: value for name, value in self.columns.items() if not is_copy(value)}
 
     @property
     def writes_export(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import logging
 import os
 import shutil
 import socket
@@ -17,6 +18,7 @@ from twoheads.engines.temporary import part_of, remove_leftovers
 from twoheads.errors import CannotWrite, TwoheadsError
 
 _BUFFER = 1 << 20
+_log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
@@ -57,6 +59,7 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.fsync(handle)
         with _translated(path):
             os.replace(temporary, target)
+        _log.info("wrote %s", target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -139,6 +142,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with _translated(path):
             temporary.rename(target)
+        _log.info("wrote the folder %s", target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

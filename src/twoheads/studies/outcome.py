@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from twoheads.studies.published import Agreement
 from twoheads.studies.rows import Row
@@ -35,6 +36,26 @@ class Outcome:
     notes: tuple[str, ...]
     missing: tuple[str, ...]
     parts: tuple[Outcome, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain Python objects that JSON can hold."""
+        return {
+            "name": self.name,
+            "files": [str(path) for path in self.files],
+            "rows": [asdict(row) for row in self.rows],
+            "agreements": [
+                {
+                    "table": each.table,
+                    "title": each.title,
+                    "n_compared": len(each.compared),
+                    "n_agreeing": each.n_agreeing,
+                    "n_absent": each.n_absent,
+                }
+                for each in self.agreements
+            ],
+            "notes": list(self.notes),
+            "missing": list(self.missing),
+        }
 
     @property
     def text(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,8 @@ from twoheads.tables.schema.roles import Roles
 from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
+
+_log = logging.getLogger(__name__)
 
 
 def scan(
@@ -133,6 +136,8 @@ def scan(
     if answer_table or truth_table:
         ids = (rows, found.item) if rows and found.item else None
         join = Join(ids, answer_table, truth_table, known, unsure, memory_limit)
+    for remark in remarks:
+        _log.info("%s", remark)
     return Table(Content(rows, found, join, known, unsure, model_scale, normalise, positive), tuple(remarks))
 
 

@@ -13,7 +13,8 @@ from twoheads import tables
 from twoheads.cli import console
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ForSpreadsheet, Team, reads_table
-from twoheads.cli.outputs import check_output, check_spreadsheet
+from twoheads.cli.outputs import check_output, check_spreadsheet, refuse_both
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions, print_notes, split_names
 from twoheads.errors import InvalidParameter
 from twoheads.tables.formats.registry import titles
@@ -41,7 +42,7 @@ def ask(
         list[str] | None,
         typer.Option("--price", help="The price of an answer: NAME=2.5, repeatedly, or one number.", metavar="PRICE"),
     ] = None,
-) -> None:
+) -> Result:
     """Choose whom to ask about which item next: the questions expected to correct most labels for their price.
 
     The table is as for combine; it need not have any answers yet. Nobody is asked twice about the same item.
@@ -52,6 +53,7 @@ def ask(
 
     fitted = read_team(team)
     scanned = data.scan_for(fitted, truth=False, need_people=False)
+    refuse_both(output)
     output = None if output is None or str(output) == "-" else output
     if for_spreadsheet:
         check_spreadsheet(output)
@@ -67,6 +69,22 @@ def ask(
         console.message(line)
     if output is not None:
         console.message(f"The questions are in {output}.")
+    return _as_dict(plan, budget) | {"output": output, "notes": list(scanned.notes)}
+
+
+def _as_dict(plan: Plan, budget: float) -> Result:
+    """The questions, the best first, and what they are expected to gain."""
+    rows = zip(plan.item.tolist(), plan.annotator, plan.gain.tolist(), plan.price.tolist(), strict=True)
+    return {
+        "questions": [
+            {"item": item, "annotator": name, "expected_gain": gain, "price": price} for item, name, gain, price in rows
+        ],
+        "budget": budget,
+        "n_items": plan.n_items,
+        "expected_now": plan.expected_now,
+        "expected_after": plan.expected_after,
+        "next_gain": plan.next_gain,
+    }
 
 
 def _note_unknown(names: Sequence[str], known: Sequence[str]) -> None:
@@ -115,6 +133,7 @@ def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None, *, for_s
         batches = list(without_formulas(batches))
     if output is not None:
         tables.write(output, batches)
+    if output is not None or console.wants_json():
         return
     tables.write(sys.stdout.buffer, batches, format="csv")
     sys.stdout.flush()

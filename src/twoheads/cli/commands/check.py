@@ -9,9 +9,11 @@ import typer
 
 from twoheads import tables
 from twoheads.cli import console
-from twoheads.cli.options import Json
+from twoheads.cli.completion import among
 from twoheads.cli.outputs import check_output
-from twoheads.tables.formats.registry import titles
+from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
+from twoheads.tables.formats.registry import format_names, titles
 from twoheads.text import count
 
 
@@ -24,7 +26,13 @@ def check(
         str | None, typer.Option("--positive", help="The class that high scores mean.", metavar="CLASS")
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="The format, if the content does not show it.", metavar="NAME")
+        str | None,
+        typer.Option(
+            "--format",
+            help="The format, if the content does not show it.",
+            metavar="NAME",
+            autocompletion=among(format_names()),
+        ),
     ] = None,
     sheet: Annotated[
         str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.", metavar="NAME")
@@ -32,8 +40,7 @@ def check(
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="The encoding of text that is not UTF-8.", metavar="NAME")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Look at a table: what each column holds, what is wrong with it, and the command to go on with.
 
     Nothing is changed, and nothing is guessed later: fit takes what was found here as options, or a clean copy.
@@ -43,24 +50,23 @@ def check(
     found = tables.check(table, positive=positive, format=format, sheet=sheet, encoding=encoding)
     if fix is not None:
         check_output(fix, found.files)
-    if json:
-        console.as_json(found.as_dict() | ({"written": _write(found, fix)} if fix is not None else {}))
-        return
     console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
     for line in found.sentences():
         console.line(f"  {line}")
     _print_list("Left out in reading:", list(found.notes))
     _print_list("To mend by hand:", [*found.missing(), *found.findings.problem_sentences()])
+    written = {} if fix is None else {"written": _write(found, fix)}
     if fix is None:
         _print_list("A clean copy (--fix) changes:", found.findings.change_sentences())
     else:
-        _print_list(f"Changed in {fix}:", _write(found, fix))
-    commands = found.commands(fix)
+        _print_list(f"Changed in {fix}:", written["written"])
+    commands = [shown(each, "-") for each in found.commands(fix)]
     if commands:
         console.line()
         console.line("Go on with:")
         for command in commands:
             console.line(command)
+    return found.as_dict() | written | {"commands": commands}
 
 
 def _write(found: tables.Check, output: Path) -> list[str]:

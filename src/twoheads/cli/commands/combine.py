@@ -11,7 +11,8 @@ from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
-from twoheads.cli.outputs import check_output, check_spreadsheet
+from twoheads.cli.outputs import check_output, check_spreadsheet, refuse_both
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions, print_notes, split_names
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import titles, usual_suffixes
@@ -45,7 +46,7 @@ def combine(
     engine: Engine = "local",
     scheduler: Scheduler = None,
     timeout: Timeout = None,
-) -> None:
+) -> Result:
     """Combine human and model for every row: id, combined_label, confidence and p_<class>, in constant memory.
 
     The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
@@ -70,6 +71,7 @@ def combine(
             "Give the output with -o, a file with a suffix such as "
             f"{usual_suffixes(written=True)}, or - for CSV to stdout."
         )
+    refuse_both(output)
     place = Place(engine, scheduler, timeout)
     if for_spreadsheet:
         check_spreadsheet(output, engine=engine)
@@ -86,3 +88,4 @@ def combine(
         print_notes(scanned)
     where = "." if str(output) == "-" else f"; the result is in {output}."
     console.message(f"{count(written, 'item')} combined{where}")
+    return {"output": output, "items": written, "classes": list(fitted.classes_), "notes": list(scanned.notes)}

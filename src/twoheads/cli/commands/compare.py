@@ -9,9 +9,10 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.methods import COMPARED, compared_methods
-from twoheads.cli.options import Json, Metrics, Seed, reads_table
+from twoheads.cli.options import Metrics, Seed, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.score_tables import check_suffix, print_scores, write_scores
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions, split_names
 from twoheads.errors import InvalidObservations
 
@@ -31,9 +32,8 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table: .csv, .tex, .html or .json.")
     ] = None,
-    json: Json = False,
     seed: Seed = 0,
-) -> None:
+) -> Result:
     """Compare methods side by side, and each model and the people alone, by cross-validation on the same folds.
 
     Every metric has a 95 % interval; differences from the reference are paired by item, and their p-values corrected
@@ -45,7 +45,7 @@ def compare(
     from twoheads.evaluation import compare_methods
 
     names = split_names(methods, "--methods")
-    chosen = compared_methods(names, "probability")
+    compared_methods(names, "probability")  # names are checked before anything is read
     if output is not None:
         check_suffix(output)
     scanned = data.scan()
@@ -68,10 +68,8 @@ def compare(
             random_state=seed,
             progress=lambda done, total: advance(1),
         )
+    print_scores(found)
     if output is not None:
         write_scores(found, output)
         console.message(f"The comparison is in {output}.")
-    if json:
-        console.as_json(found.as_dict())
-    elif output is None:
-        print_scores(found)
+    return found.as_dict()

@@ -11,6 +11,7 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.exit_codes import INTERRUPTED_ABOVE
+from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidObservations
 
 if TYPE_CHECKING:
@@ -27,18 +28,18 @@ LABELLED = 200
 def demo(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="Where to write the example.")] = Path("demo"),
-) -> None:
+) -> Result:
     """Write a small example and run all steps on it: fit, combine, evaluate, report.
 
     A real classifier and a simulated reader of scikit-learn's handwritten digits; nothing is downloaded.
 
     Example:  twoheads demo
     """
-    run_demo(folder, context.obj)
+    return run_demo(folder, context.obj)
 
 
-def run_demo(folder: Path, run: Callable[[list[str]], int]) -> None:
-    """Write the example's tables, then run the commands a user would type."""
+def run_demo(folder: Path, run: Callable[[list[str]], int]) -> Result:
+    """Write the example's tables, then run the commands a user would type; returns the results of these."""
     _writable(folder)
     console.message(
         "The images are scikit-learn's handwritten digits; the model is a naive Bayes classifier trained on 400."
@@ -56,16 +57,25 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> None:
         ["evaluate", str(team), str(held_out)],
         ["report", str(team), str(held_out), "-o", str(page)],
     ]
-    for step in steps:
-        console.message()
-        console.message(f"$ twoheads {' '.join(step)}")
-        code = run(step)
-        if code > INTERRUPTED_ABOVE:
-            raise KeyboardInterrupt
-        if code != 0:
-            raise InvalidObservations(f"The demo stopped at: twoheads {' '.join(step)}")
+    results: list[Result] = []
+    with console.mode(json=False, quiet=False, results=results):
+        for step in steps:
+            _take(step, run)
     console.message()
     console.message(f"Open {page.resolve()} in a browser.")
+    ran = [{"command": ["twoheads", *step], "result": found} for step, found in zip(steps, results, strict=True)]
+    return {"folder": folder, "tables": [labelled, held_out], "page": page, "steps": ran}
+
+
+def _take(step: list[str], run: Callable[[list[str]], int]) -> None:
+    """Run one of the commands."""
+    console.message()
+    console.message(f"$ twoheads {' '.join(step)}")
+    code = run(step)
+    if code > INTERRUPTED_ABOVE:
+        raise KeyboardInterrupt
+    if code != 0:
+        raise InvalidObservations(f"The demo stopped at: twoheads {' '.join(step)}")
 
 
 def _writable(folder: Path) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
-from twoheads.cli.options import ClassShares, Json, Metrics, Seed, Team, reads_table
+from twoheads.cli.options import ClassShares, Metrics, Seed, Team, reads_table
 from twoheads.cli.provenance import seed_of
 from twoheads.cli.results import print_comparison, print_without_truth
 from twoheads.cli.score_tables import print_metrics
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions, split_names
 
 
 @reads_table(truth=True)
 def evaluate(
-    team: Team,
-    data: TableOptions,
-    class_shares: ClassShares = None,
-    metrics: Metrics = None,
-    json: Json = False,
-    seed: Seed = None,
-) -> None:
+    team: Team, data: TableOptions, class_shares: ClassShares = None, metrics: Metrics = None, seed: Seed = None
+) -> Result:
     """Evaluate human, model and combination side by side, with intervals.
 
     The team is evaluated on items it has not learnt from. If it has learnt from all of them, it is cross-validated.
@@ -31,14 +26,14 @@ def evaluate(
     from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    items = read_items(data.scan_for(fitted))
+    observations, y = read_items(data.scan_for(fitted))
+    found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
     if metrics is not None:
-        print_metrics(fitted, *items, split_names(metrics, "--metrics"), seed_of(fitted, seed), as_json=json)
-        return
-    found = evaluate_team(fitted, *items, seed_of(fitted, seed))
-    if json:
-        console.as_json(found)
-    elif "combination" in found:
+        return found | print_metrics(
+            fitted, observations, y, split_names(metrics, "--metrics"), random_state=seed_of(fitted, seed)
+        )
+    if "combination" in found:
         print_comparison(found)
     else:
         print_without_truth(found)
+    return found

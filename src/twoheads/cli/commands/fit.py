@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twoheads.cli import console
+from twoheads.cli.completion import among
 from twoheads.cli.history import entry
 from twoheads.cli.methods import METHODS, make_team
 from twoheads.cli.options import Engine, Scheduler, Seed, Time, Timeout, reads_table
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import provenance_of_fit
+from twoheads.cli.provenance import described, provenance_of_fit
+from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions, hint_at_truth, print_notes, split_names
 from twoheads.errors import InvalidParameter
 
@@ -31,7 +34,9 @@ def fit(
         str | None,
         typer.Option("--classes", help="The classes, if no model's columns name them.", metavar="A,B,..."),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")] = "recommended",
+    method: Annotated[
+        str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.", autocompletion=among(METHODS))
+    ] = "recommended",
     no_sample: Annotated[
         bool,
         typer.Option("--no-sample", help="Save no training items; the fit can then not be continued."),
@@ -45,7 +50,7 @@ def fit(
     scheduler: Scheduler = None,
     timeout: Timeout = None,
     seed: Seed = 0,
-) -> None:
+) -> Result:
     """Fit a team on a table: how accurate the people are, and how to calibrate the model.
 
     The table has a column human (or several, human_<name>), a column p_<class> for each class, and truth, the true
@@ -67,7 +72,7 @@ def fit(
     scanned = data.scan()
     check_output(output, scanned.files)
     team = make_team(method, scanned.model_scale)
-    made = provenance_of_fit(method=method, seed=seed or 0, source=data.files(), columns=data.columns)
+    made = provenance_of_fit(method=method, seed=seed or 0, source=data.shown_files(), columns=data.saved_columns())
     if keep_items:
         if engine != "local":
             raise InvalidParameter("--keep-items is for --engine local; leave one of them out.")
@@ -79,6 +84,7 @@ def fit(
         hint_at_truth(scanned)
     console.message(team.describe())
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")
+    return {"output": output, "notes": list(scanned.notes), **described(team)}
 
 
 def _fit(
@@ -89,7 +95,7 @@ def _fit(
 
     fit_team(team, scanned, place, made["method"])
     counts = {"items": {"new": scanned.n_rows}}
-    team.note_provenance(made).note_history([entry("fit", list(map(str, scanned.files)), counts)])
+    team.note_provenance(made).note_history([entry("fit", [shown(str(file)) for file in scanned.files], counts)])
     team.describe()  # first: what it computes is saved with the team
     team.save(output, keep_sample=keep_sample)
     return team
@@ -115,7 +121,7 @@ def _fit_and_keep(
         add_rows(merge, scanned, time)
         if (known := separate_truth(data)) is not None:
             add_truth(merge, known, scanned.classes)
-        done = entry("fit", list(map(str, scanned.files)), merge.changes().counts)
+        done = entry("fit", [shown(str(file)) for file in scanned.files], merge.changes().counts)
         return fit_on_kept(
             team, scanned.classes, merge, output, provenance=made, history=[done], keep_sample=keep_sample
         )

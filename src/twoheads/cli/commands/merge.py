@@ -12,7 +12,8 @@ from twoheads.cli import console
 from twoheads.cli.history import entry
 from twoheads.cli.methods import read_team
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import provenance_of_fit
+from twoheads.cli.provenance import described, provenance_of_fit
+from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def merge(
     teams: Annotated[list[Path], typer.Argument(help="The teams: files that 'twoheads fit' wrote.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the merged team.")],
-) -> None:
+) -> Result:
     """Merge teams that were fitted on different items into one.
 
     If all of them keep their items, the merged team is fitted on all of these: an item in several teams counts once,
@@ -43,6 +44,7 @@ def merge(
         merged = _merge_counts(loaded, output)
     console.message(merged.describe())
     console.message(f"The team is saved in {output}. Describe it with: twoheads show {output}")
+    return {"output": output, **described(merged)}
 
 
 def _refuse_different(loaded: dict[Path, Combiner]) -> None:

@@ -13,6 +13,7 @@ from twoheads.cli.history import entry
 from twoheads.cli.methods import make_team
 from twoheads.cli.options import Team
 from twoheads.cli.outputs import check_output
+from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidArtifact
 
 
@@ -21,7 +22,7 @@ def migrate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to save the new team; in place of the old by default.")
     ] = None,
-) -> None:
+) -> Result:
     """Bring a team of an older version up to date: it is fitted again on the items that it keeps.
 
     Of a team that keeps none, the command that fits it again is named.
@@ -36,7 +37,7 @@ def migrate(
     if not artifact.is_older(document):
         artifact.load(team)
         console.message(f"{team} is of the version of this twoheads, {artifact.VERSION}; nothing is to be done.")
-        return
+        return {"output": team, "version": artifact.VERSION, "migrated": False}
     found = _Older(document)
     if found.fingerprint is None or found.method is None or found.classes is None:
         raise InvalidArtifact(
@@ -45,6 +46,7 @@ def migrate(
         )
     _fit_again(found, team, target)
     console.message(f"The team is saved in {target}, fitted again by twoheads of version {artifact.VERSION}.")
+    return {"output": target, "version": artifact.VERSION, "migrated": True}
 
 
 class _Older:

@@ -13,6 +13,7 @@ from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of
+from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions
 
 
@@ -22,10 +23,11 @@ def report(
     data: TableOptions,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     class_shares: ClassShares = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report's numbers as JSON instead.")] = False,
     seed: Seed = None,
-) -> None:
+) -> Result:
     """Write one self-contained page: the result, its intervals, which partner corrects which errors, what to look at.
+
+    With --json the numbers of the page are printed, and no page is written.
 
     Example:  twoheads report team.json held-out.csv -o report.html
     """
@@ -34,7 +36,7 @@ def report(
 
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
-    if not json:
+    if not console.wants_json():
         check_output(output, [team, *scanned.files])
     observations, y = read_items(scanned)
     options: dict[str, Any] = {
@@ -42,11 +44,11 @@ def report(
         "date": fitted_when(fitted),
         "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
     }
-    if json:
-        console.as_json(summary(fitted, observations, y, **options))
-        return
+    if console.wants_json():
+        return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)
     console.message(found["headline"])
     for note in found["notes"]:
         console.message(note)
     console.message(f"The report is in {output}.")
+    return found

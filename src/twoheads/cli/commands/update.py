@@ -14,6 +14,9 @@ from twoheads.cli.history import counts_in_words, entry
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import Team, Time, reads_table
 from twoheads.cli.outputs import check_output
+from twoheads.cli.provenance import described
+from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.text import count, cut
@@ -38,7 +41,7 @@ def update(
         list[str] | None,
         typer.Option("--forget", help="Remove an item, or those of a table with ids.", metavar="ID|FILE"),
     ] = None,
-) -> None:
+) -> Result:
     """Learn on from new answers, model rows and truths: the team is fitted again on all items that it keeps.
 
     Items are known by their ids: an answer that comes again replaces the old one, truth that arrives makes an item
@@ -69,13 +72,17 @@ def update(
             if target != team:
                 copy_pair(team, kept, target)
             console.message(f"Nothing is new; the team in {target} is that of before.")
-            return
+            return {"output": target, "changed": False, "counts": changes.counts, **described(fitted)}
         options = [*(f"--forget {each}" for each in forget or []), *([f"--window {window}"] if days else [])]
-        history = [*fitted.history(), entry("update", [*map(str, files), *options], changes.counts)]
+        history = [
+            *fitted.history(),
+            entry("update", [*(shown(str(file)) for file in files), *options], changes.counts),
+        ]
         made, keep = fitted.provenance(), keeps_sample(fitted)
         new = fit_on_kept(fitted, fitted.classes_, merge, target, provenance=made, history=history, keep_sample=keep)
     console.message(new.describe())
     console.message(f"The team is saved in {target}. Changed: {counts_in_words(changes.counts)}.")
+    return {"output": target, "changed": True, "counts": changes.counts, **described(new)}
 
 
 def _days(window: str) -> int:

@@ -8,6 +8,7 @@ The objective is the log posterior of the parameters. Known truth is a responsib
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Sequence
 from copy import copy
@@ -27,6 +28,8 @@ from twoheads.engines.progress import current_callback
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import responsibilities
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,11 @@ def expectation_maximisation(blocks: Sequence[Block], start: Parameters, setting
         converged = bool(objective) and abs(value - objective[-1]) < enough
         objective.append(value)
         current_callback().objective(value)
+        _log.debug("EM, iteration %d: log posterior %.6f", len(objective), value)
         earlier = parameters.calibrator
         prevalence = expectation.counts.classes / expectation.counts.classes.sum()
         parameters = m_step(expectation, parameters, settings, overlap)
+    _log.info("EM: %d iterations, log posterior %.6f", len(objective), objective[-1] if objective else float("nan"))
     if not converged:
         warnings.warn(
             f"EM has not converged after {settings.max_iter} iterations; increase max_iter.",

@@ -16,7 +16,10 @@ where there are labels.
 
 from __future__ import annotations
 
+import logging
 from enum import Enum
+
+_log = logging.getLogger(__name__)
 
 
 class Stage(Enum):
@@ -63,9 +66,12 @@ def plan_fit(
     """
     if has_labels:
         panel = (Stage.PANEL,) if has_panel and has_dependence else ()
-        return (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap), *panel)
-    start = Stage.VOTES if mean_overlap and not has_model else Stage.START
-    return (start, *_without_labels(has_dependence, mean_overlap))
+        stages = (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap), *panel)
+    else:
+        start = Stage.VOTES if mean_overlap and not has_model else Stage.START
+        stages = (start, *_without_labels(has_dependence, mean_overlap))
+    _log.info("stages of the fit: %s", "; ".join(stage.value for stage in stages))
+    return stages
 
 
 def _with_labels(has_unlabelled: bool, has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,8 @@ from twoheads.kernels.calibration.tempering import N_NODES
 from twoheads.kernels.class_shares import majority_counts
 from twoheads.kernels.confusion.annotators import annotation_counts
 from twoheads.kernels.confusion.hierarchical import model_overlap
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ def collect_statistics(
     known   the labelled items; None where there are none
     """
     (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
+    _log.info("fitting on %d items with truth and %d without", n_labelled, n_unlabelled)
     # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
     bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
     sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit, schema.has_model)

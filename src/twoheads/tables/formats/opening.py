@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from twoheads.tables.formats.copies import CopiedFile, in_utf8, is_utf16, unzipp
 from twoheads.tables.formats.data_file import DataFile
 from twoheads.tables.formats.detect import format_of, head_of
 from twoheads.tables.formats.registry import FORMATS, SPREADSHEETS, by_name
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ def open_file(path: Path, how: Reading = AS_IT_IS) -> DataFile:
         plain = Reading(how.format, how.sheet)
         return CopiedFile(path, in_utf8(path, how.encoding or "utf-16"), lambda copy: open_file(copy, plain))
     chosen = (by_name(how.format) if how.format else None) or format_of(path)
+    _log.info("reading %s as %s", path, chosen.name)
     has_sheets = how.sheet is not None and chosen.name in SPREADSHEETS
     return chosen.open(path, sheet=how.sheet) if has_sheets else chosen.open(path)
 
