@@ -66,9 +66,11 @@ def _csv(table: ScoreTable) -> str:
 
 
 def _page(table: ScoreTable) -> str:
+    from twoheads.evaluation.score_table_text import html
+
     style = "body{font-family:sans-serif}td,th{padding:.2em .6em;text-align:right}td:first-child{text-align:left}"
     head = f'<meta charset="utf-8"><title>Comparison of methods</title><style>{style}</style>'
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{table._repr_html_()}</body></html>\n"
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{html(table)}</body></html>\n"
 
 
 def _json(table: ScoreTable) -> str:

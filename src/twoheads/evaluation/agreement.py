@@ -16,6 +16,7 @@ from twoheads.kernels.inference.linearised import linearised
 from twoheads.kernels.scoring import label_statistics as statistics
 from twoheads.kernels.scoring.label_statistics import RaterSums, as_rater_sums, rater_values
 from twoheads.observations import Observations, answers_of_people, as_observations
+from twoheads.rendering.notebook import Shown
 from twoheads.text import count
 
 _STATISTICS: dict[str, Callable[[RaterSums], Floats]] = {
@@ -26,7 +27,7 @@ _STATISTICS: dict[str, Callable[[RaterSums], Floats]] = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Shown):
     """Agreement of people with each other, with 95 % intervals by item.
 
     Attributes

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.tilting import tilting_interval
 from twoheads.kernels.scoring import scores
+from twoheads.rendering.notebook import Shown
 
 #: More items than this are put at random into so many groups, and groups are resampled: the spread of a mean over items
 #: is the same, known to 1 / sqrt(2 * GROUPS), about 1 %.
@@ -24,7 +25,7 @@ Z_95 = float(ndtri(0.975))
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Shown):
     """A number with its 95 % interval; None with too few items for one."""
 
     value: float

@@ -17,6 +17,8 @@ from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
+from twoheads.observations.frames import new_frame
+from twoheads.rendering.notebook import Shown
 from twoheads.text import count
 
 MAX_LABELLED = 20_000  # labelled items used
@@ -24,8 +26,8 @@ MAX_UNLABELLED = 2_000  # items without truth in every fit
 MIN_LABELS = 8
 
 
-@dataclass(frozen=True)
-class LearningCurve:
+@dataclass(frozen=True, repr=False)
+class LearningCurve(Shown):
     """Error and log loss on held-out items against the number of truth labels in the fit.
 
     Attributes
@@ -47,6 +49,18 @@ class LearningCurve:
     gain: Score | None
     n_items: int
     n_fits: int
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show."""
+        return {"verdict": self.verdict(), "sizes": self.sizes, "error": self.error, "n_items": self.n_items}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per number of labels, as a frame of a library."""
+        columns: dict[str, Any] = {"n_labels": self.sizes}
+        for name, found in (("error", self.error), ("log_loss", self.log_loss)):
+            for end, key in (("", "value"), ("_low", "low"), ("_high", "high")):
+                columns[f"{name}{end}"] = [getattr(score, key) for score in found]
+        return new_frame(columns, kind)
 
     def verdict(self) -> str:
         """Whether more labels would help."""

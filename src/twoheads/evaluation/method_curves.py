@@ -17,10 +17,11 @@ from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.observations.frames import frame_kind, new_frame
+from twoheads.rendering.notebook import Shown
 
 
 @dataclass(frozen=True)
-class MethodCurves:
+class MethodCurves(Shown):
     """Error and log loss of several methods against the number of truth labels, on the same draws.
 
     Attributes

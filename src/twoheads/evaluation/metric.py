@@ -13,6 +13,7 @@ from twoheads.errors import InvalidParameter
 from twoheads.evaluation.bootstrap import Resampling, Score
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations.labels import label_text
+from twoheads.rendering.notebook import Shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,8 @@ class ScoredItems:
         return self.proba if self.ranking is None else self.ranking
 
 
-@dataclass(frozen=True)
-class Metric:
+@dataclass(frozen=True, repr=False)
+class Metric(Shown):
     """One metric of a comparison.
 
     Attributes
@@ -99,6 +100,10 @@ class Metric:
         None
     ) = None
     overall: bool = True
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show."""
+        return {"name": self.name, "title": self.title, "explanation": self.explanation, "unit": self.unit}
 
     @property
     def scale(self) -> float:

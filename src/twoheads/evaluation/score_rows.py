@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from twoheads.evaluation.bootstrap import Score
+from twoheads.rendering.notebook import Shown
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class PairedDifference(Score):
     corrected_p_value: float | None = None
 
 
-@dataclass(frozen=True)
-class ScoreRow:
+@dataclass(frozen=True, repr=False)
+class ScoreRow(Shown):
     """One method, or one member alone.
 
     name         as it is shown

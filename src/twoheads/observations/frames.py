@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations, MissingExtra, Problem
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import is_missing
+from twoheads.rendering.notebook import LONGEST, html_table, in_short
 
 
 def is_frame(X: Any) -> bool:
@@ -82,6 +83,36 @@ def new_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
     if kind == "pyarrow":
         return library.table(plain)
     return library.DataFrame(plain, strict=False) if kind == "polars" else library.DataFrame(plain)
+
+
+class Columns(dict[str, Any]):
+    """Columns of equal length by name, an entry per row: a dict that a notebook shows as a table.
+
+    ``pandas.DataFrame(columns)`` and ``polars.DataFrame(columns)`` take it as it is.
+    """
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """The same as a frame of a library: pandas, polars or pyarrow."""
+        return new_frame(self, kind)
+
+    #: Rows that a notebook shows.
+    most_rows = 60
+
+    def rows(self) -> list[list[Any]]:
+        """The rows as lists."""
+        plain = [np.asarray(values).tolist() for values in self.values()]
+        return [list(row) for row in zip(*plain, strict=True)]
+
+    def __repr__(self) -> str:
+        n_rows = len(next(iter(self.values()), ()))
+        parts = ", ".join(f"{name}={in_short(values)}" for name, values in self.items())
+        text = f"{n_rows} rows of {parts}"
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        more = f"<p>{len(rows) - self.most_rows:,} more rows</p>" if len(rows) > self.most_rows else ""
+        return html_table(list(self), [[in_short(value) for value in row] for row in rows[: self.most_rows]]) + more
 
 
 class Frame:

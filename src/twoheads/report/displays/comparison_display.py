@@ -51,7 +51,7 @@ class ComparisonDisplay(Display):
                 value = 100 * (error["value"] or 0.0)
                 low, high = (value if error[end] is None else 100 * (error[end] or 0.0) for end in ("low", "high"))
                 ax.plot([low, high], [place, place], color=colour, linewidth=7, alpha=0.3, solid_capstyle="butt")
-                style = {"marker": MARKER[member], "markersize": 8, "linestyle": "none"} | kwargs
+                style: dict[str, Any] = {"marker": MARKER[member], "markersize": 8, "linestyle": "none"} | kwargs
                 ax.plot([value], [place], color=colour, **style)
             names = [name_of(member, crowd="crowd" in self.errors) for member in reversed(self.errors)]
             ax.set_yticks(range(len(self.errors)), names)

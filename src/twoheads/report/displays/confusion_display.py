@@ -78,7 +78,7 @@ class ConfusionDisplay(Display):
         return cls(np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0), classes)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
-        """Draw it in ``ax``, or in a new figure, errors in ``color`` if given; other keywords are those of the numbers."""
+        """Draw it in ``ax``, or in a new figure, errors in ``color`` if given; other keywords are of the numbers."""
         with styled():
             if self.human_given_true is not None and len(self.classes) <= _MAX_MATRIX:
                 ax = self._plot_matrix(ax, self.human_given_true.T, COLOUR["human"] if color is None else color, kwargs)
@@ -107,7 +107,7 @@ class ConfusionDisplay(Display):
                     colour = COLOUR["combination"] if row == column else color
                     ax.add_patch(_square(column, row, colour, 0.06 + 0.5 * share))
                 if n_classes <= _MAX_NUMBERS and share >= 0.015:
-                    style = {"ha": "center", "va": "center", "color": INK, "fontsize": 9} | kwargs
+                    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": 9} | kwargs
                     ax.text(column, row, f"{100 * share:.0f}", **style)
         ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
         turned = max(map(len, names)) > 2 and n_classes > 3

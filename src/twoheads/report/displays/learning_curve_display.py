@@ -66,12 +66,13 @@ class LearningCurveDisplay(Display):
             ax = new_axes(ax, (4.2, 3.0))
             colour, over = colour_of(ax, "combination", color), n_drawn(ax)
             ax.fill_between(self.sizes, 100 * self.low, 100 * self.high, color=colour, alpha=0.2, linewidth=0)
+            style: dict[str, Any] = {"marker": MARKERS[over % len(MARKERS)], "markersize": 5.5} | kwargs
             ax.plot(
                 self.sizes,
                 100 * self.error,
                 color=colour,
                 label="combination" if name is None else name,
-                **({"marker": MARKERS[over % len(MARKERS)], "markersize": 5.5} | kwargs),
+                **style,
             )
             for who, error in self.partners.items():
                 ax.axhline(100 * error, color=COLOUR[who], linestyle=LINE[who], linewidth=1.5, label=f"{who} alone")

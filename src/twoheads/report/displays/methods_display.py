@@ -46,7 +46,11 @@ class MethodsDisplay(Display):
                 value = self.metric.scale * score.value
                 ends = [value if end is None else self.metric.scale * end for end in (score.low, score.high)]
                 ax.plot(ends, [place, place], color=colour, linewidth=5, alpha=0.3, solid_capstyle="butt")
-                style = {"marker": "o" if row in methods else "s", "linestyle": "none", "markersize": 6} | kwargs
+                style: dict[str, Any] = {
+                    "marker": "o" if row in methods else "s",
+                    "linestyle": "none",
+                    "markersize": 6,
+                } | kwargs
                 ax.plot([value], [place], color=colour, **style)
             ax.set_yticks(range(len(known)), [shortened(row, 24) for row in reversed(known)])
             ax.set_ylim(-0.6, len(known) - 0.4)
@@ -98,7 +102,11 @@ class MethodCurvesDisplay(Display):
                     )
                 )
                 ax.fill_between(sizes, low, high, color=colour, alpha=0.12, linewidth=0)
-                style = {"marker": MARKERS[at % len(MARKERS)], "markersize": 5, "label": method} | kwargs
+                style: dict[str, Any] = {
+                    "marker": MARKERS[at % len(MARKERS)],
+                    "markersize": 5,
+                    "label": method,
+                } | kwargs
                 ax.plot(sizes, value, color=colour, **style)
             ax.set_xscale("symlog", linthresh=5)
             ax.minorticks_off()

@@ -111,7 +111,12 @@ class ReliabilityDisplay(Display):
             colour = colour_of(ax, self.name, color)
             own = MARKER.get(self.name, MARKERS[0])
             marker = [own, *(each for each in MARKERS if each != own)][over % len(MARKERS)]
-            style = {"marker": marker, "linestyle": LINE.get(self.name, "-"), "markersize": 5.5, "elinewidth": 1}
+            style: dict[str, Any] = {
+                "marker": marker,
+                "linestyle": LINE.get(self.name, "-"),
+                "markersize": 5.5,
+                "elinewidth": 1,
+            }
             low = np.maximum(self.accuracy - self.accuracy_low, 0.0)
             high = np.maximum(self.accuracy_high - self.accuracy, 0.0)
             ax.errorbar(

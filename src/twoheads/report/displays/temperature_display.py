@@ -67,7 +67,7 @@ class TemperatureDisplay(Display):
             grid = np.linspace(low, high, 201)
             for mean, sd, colour, line, label in known:
                 density = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
-                style = {"linestyle": line} | (kwargs if line == "-" else {})
+                style: dict[str, Any] = {"linestyle": line} | (kwargs if line == "-" else {})
                 ax.plot(grid, density, color=colour, label=label, **style)
                 if line == "-":
                     inside = np.abs(grid - mean) <= Z_95 * sd
