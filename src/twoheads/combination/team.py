@@ -224,7 +224,8 @@ class Team(Combiner):
 
     def learnt_lines(self) -> list[str]:
         """What was learnt, a line each, without anything that must be computed."""
-        return [*super().learnt_lines(), *part_lines(self)]
+        counts = self.n_labelled_, self.n_unlabelled_
+        return [*super().learnt_lines(), *part_lines(self.confusion_, self.calibrator_, *counts)]
 
     @property
     def people_(self) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ from twoheads.evaluation.independence import (
     mutual_information,
 )
 from twoheads.evaluation.learning_curve import LearningCurve, learning_curve
+from twoheads.evaluation.method_comparison import compare_methods, score_members
 from twoheads.evaluation.method_curves import MethodCurves, method_curves
-from twoheads.evaluation.methods import compare_methods, score_members
 from twoheads.evaluation.metric import Metric
 from twoheads.evaluation.metrics import (
     brier_score,

@@ -12,7 +12,7 @@ from twoheads.errors import InvalidObservations, InvalidParameter, TwoheadsError
 from twoheads.evaluation.bootstrap import Score
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.learning_curve import MAX_LABELLED, MAX_UNLABELLED, MIN_LABELS, held_out_losses, loss_score
-from twoheads.evaluation.methods import Progress
+from twoheads.evaluation.method_comparison import Progress
 from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows

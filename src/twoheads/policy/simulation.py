@@ -41,11 +41,6 @@ class AskingCurve(Shown):
     accuracy: Floats
     expected: Floats | None = None
 
-    def summary(self) -> dict[str, Any]:
-        """What a terminal and a notebook show."""
-        ends = {"first": float(self.accuracy[0]), "last": float(self.accuracy[-1])}
-        return {"answers": len(self.cost) - 1, "cost": float(self.cost[-1]), **ends}
-
     def to_frame(self, kind: str = "pandas") -> Any:
         """One line per answer, as a frame of a library."""
         expected = {} if self.expected is None else {"expected": self.expected}

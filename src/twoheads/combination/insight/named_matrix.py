@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twoheads.calibration.base import Calibrator
 from twoheads.confusion.base import Confusion
 from twoheads.errors import InvalidParameter
 from twoheads.observations.frames import Columns
@@ -28,12 +29,12 @@ def confusion_columns(
     return Columns({"answer": np.array(names)} | {f"truth {name}": matrix[:, at] for at, name in enumerate(names)})
 
 
-def part_lines(team: Any) -> list[str]:
-    """What a fitted team has learnt, a line each."""
-    right = float(np.diag(team.confusion_.crowd_given_true_).mean())
-    temperature = getattr(team.calibrator_, "temperature_", None)
+def part_lines(confusion: Confusion, calibrator: Calibrator, n_labelled: int, n_unlabelled: int) -> list[str]:
+    """What the parts of a fitted team have learnt, a line each."""
+    right = float(np.diag(confusion.crowd_given_true_).mean())
+    temperature = getattr(calibrator, "temperature_", None)
     lines = [
-        f"labelled items: {team.n_labelled_:,}; unlabelled: {team.n_unlabelled_:,}",
+        f"labelled items: {n_labelled:,}; unlabelled: {n_unlabelled:,}",
         f"people together right, mean over classes: {percent(right)}",
     ]
     return lines if temperature is None else [*lines, f"temperature of the model: {float(temperature):.3g}"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from twoheads.evaluation import Comparison, compare
 from twoheads.evaluation.headline import name_of
 from twoheads.evaluation.team import Team
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
 
 if TYPE_CHECKING:

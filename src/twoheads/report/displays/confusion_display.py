@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation.team import EstimatesConfusion, Team
 from twoheads.observations.labels import label_text
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, INK, new_axes, shortened, styled
 
 if TYPE_CHECKING:

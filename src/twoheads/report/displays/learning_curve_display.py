@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation import LearningCurve, learning_curve
 from twoheads.evaluation.team import UnfittedTeam
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKERS, colour_of, legend, n_drawn, new_axes, styled
 
 if TYPE_CHECKING:

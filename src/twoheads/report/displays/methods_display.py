@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from twoheads.evaluation import MethodCurves, ScoreTable, UnfittedTeam, compare_methods
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import CYCLE, GRID, MARKERS, legend, new_axes, shortened, styled
 
 if TYPE_CHECKING:

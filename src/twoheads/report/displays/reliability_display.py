@@ -12,7 +12,7 @@ from twoheads.evaluation.headline import NAME
 from twoheads.evaluation.judging import judged
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import (
     GRID,
     LINE,

@@ -8,7 +8,7 @@ import numpy as np
 
 from twoheads.evaluation.bootstrap import Z_95
 from twoheads.evaluation.team import CalibratesModel, HasTemperaturePosterior
-from twoheads.report.displays.base import Display
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, new_axes, styled
 from twoheads.report.sections.temperature_section import prior_of
 
