@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo examples test test-all browser check bench bench-large format clean
+.PHONY: demo examples test test-all test-lowest test-extras browser check bench bench-large docs docs-quick docs-serve \
+	look package validation format clean
 
-demo: $(VENV)/ready
+demo: $(VENV)/demo-ready
 	$(BIN)/twoheads demo demo
 
 examples: $(VENV)/ready
@@ -17,6 +18,13 @@ test: $(VENV)/ready browser
 
 test-all: $(VENV)/ready browser
 	$(BIN)/pytest --cov --cov-report=term -n 2 --dist worksteal -m ""
+
+# The lowest versions that pyproject.toml declares; and no extras, each alone, all: a smoke test in a new environment each.
+test-lowest: $(VENV)/ready
+	$(BIN)/python -m tests.install.environments lowest
+
+test-extras: $(VENV)/ready
+	$(BIN)/python -m tests.install.environments extras
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -35,14 +43,51 @@ bench-large: $(VENV)/ready
 	$(BIN)/python -m benchmarks.scale --large
 	$(BIN)/python -m benchmarks.large
 
+# The site, in site/: warnings are errors, nothing is fetched, and the examples of the gallery are run.
+docs: $(VENV)/docs-ready
+	$(MKDOCS) build
+
+# The same without running the gallery.
+docs-quick: $(VENV)/docs-ready
+	TWOHEADS_GALLERY=false $(MKDOCS) build
+
+docs-serve: $(VENV)/docs-ready
+	TWOHEADS_GALLERY=false $(MKDOCS) serve
+
+# Every page of the site in a browser, wide and narrow, light and dark: nothing overflows, no figure is broken.
+look: docs browser
+	$(BIN)/python -m tools.look_at_site site
+
+# Wheel and sdist, each installed into an empty environment and tried.
+package: $(VENV)/ready
+	$(BIN)/python -m tools.try_package
+
+# How often every claim holds, by simulation and on the data in ../shared/data: the table of docs/honesty.md.
+validation: $(VENV)/ready
+	$(BIN)/python -m benchmarks.honesty
+
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The demo needs the package alone; all other targets need the tools too. Compiling modules that it does not use would take
+# longer than the demo.
+$(VENV)/demo-ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[cli]'
+	touch $@
+
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	touch $@
+	touch $@ $(VENV)/demo-ready
+
+MKDOCS := DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 MPLBACKEND=Agg $(BIN)/python -m mkdocs
+
+$(VENV)/docs-ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@ $(VENV)/demo-ready
 
 # The report's page is tested in a browser: Debian's Chromium, where it is missing and may be installed; else that test is
 # skipped with a reason.
@@ -52,4 +97,4 @@ browser:
 		echo "no chromium here, and it may not be installed: the browser's test will be skipped"
 
 clean:
-	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site docs/generated dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.honesty [--data DIR] [--repeats N] [--only TEXT|team]``: how often what is stated holds.
+"""``python -m benchmarks.honesty [--data DIR] [--repeats N] [--only TEXT]``: how often what is stated holds.
 
 One line per claim and world or set: the level stated, how often it held with 30, 60, 100, 300 and all truths (and
 with none, where the claim is about beliefs), and the mean width over that of the labelled items alone (Jeffreys).
@@ -29,6 +29,8 @@ from scipy.stats import beta
 
 from benchmarks.honesty_claims import of_teams
 from benchmarks.honesty_headline import of_headline
+from benchmarks.honesty_intervals import of_differences, of_intervals
+from benchmarks.honesty_learning import of_learning
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import HELD_OUT, WORLDS, real_sets, simulated
@@ -255,7 +257,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="worlds and sets by name, or team: nothing else")
+    parser.add_argument("--only", default="", help="worlds and sets by name; intervals, learning or team")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     table = defaultdict(lambda: defaultdict(list))
@@ -270,6 +272,11 @@ def main():
         of_calibration(given.repeats, table)
         of_independence(given.repeats, table)
         of_headline(given.repeats, table)
+    if given.only in ("", "intervals"):
+        of_intervals(given.repeats, table)
+        of_differences(given.repeats, table)
+    if given.only in ("", "learning"):
+        of_learning(given.repeats, table)
     if given.only in ("", "team"):
         of_teams(given.repeats, table, sets)
     printed(table, sets)

@@ -1,94 +1,50 @@
-"""Claims about a team: intervals of `evaluate`, "each held out", `chance_best` and `expected_gain`.
+"""Claims about a team: "each held out", `chance_best`, `expected_gain`, and sentences of `describe`.
 
-On simulated worlds, and on the sets with a model with one answer per item drawn at random. "said .x5" is a bin of
-stated chances with its middle; "said 0" is the mean of what came less what was said.
+On simulated worlds, and on the sets with a model with one answer per item drawn at random. "said 0" is the mean of what
+came less what was said; a bin of stated chances is named by where it begins. A sentence is looked at where it is said:
+that the correction for dependence lowers (or raises) the log loss significantly, and that one member alone errs less
+than the combination.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
-from scipy.special import expit, softmax
 
 import twoheads as th
-from twoheads.evaluation.bootstrap import difference_score, resampling
-from twoheads.evaluation.metric import ScoredItems
-from twoheads.evaluation.registry import METRICS, score_all
-from twoheads.kernels.inference.calibration import equal_mass_cells, expected_cells
+from benchmarks.honesty_worlds import WORLDS, world_of
+from twoheads.kernels.simplex import normalise_exp
 
-#: In "agree" truth is known only where person and model agree.
-WORLDS = ("independent", "shared difficulty", "weak correlated person", "weak model", "adversary", "1 : 99", "agree")
 SIZES = (30, 100, 300)
-#: Classes, spread of the scores, and the power of the forecast that is true.
-FORECASTERS = {
-    "K=2, flat": (2, 1.0, 1.0),
-    "K=2, sharp": (2, 5.0, 1.0),
-    "K=2, too sure": (2, 4.0, 0.5),
-    "K=2, not sure enough": (2, 1.5, 2.0),
-    "K=10, flat": (10, 1.5, 1.0),
-    "K=10, sharp": (10, 6.0, 1.0),
-    "K=10, too sure": (10, 5.0, 0.5),
-}
-#: Share of items that only the team has right, and only the partner.
-DISCORDANT = {"as good": (0.1, 0.1), "better": (0.08, 0.02), "worse": (0.05, 0.15)}
+GAIN = "gain came less gain said, said 0"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a team says, and what came on fresh items.
+
+    chance, came              of erring less than the better partner; a draw is half
+    held_out, fresh           errors
+    promised, realised        gain of an answer
+    effect, lowers            "lower", "higher" or None; whether the correction for dependence lowers the log loss
+    alone, alone_less         probability that one member alone errs less, None where it is not said; whether it does
+    """
+
+    chance: float
+    came: float
+    held_out: float
+    fresh: float
+    promised: float
+    realised: float
+    effect: str | None
+    lowers: bool
+    alone: float | None
+    alone_less: bool
 
 
 def of_teams(repeats, table, sets):
     """All claims of this module."""
-    of_intervals(repeats, table)
-    of_differences(repeats, table)
     of_worlds(repeats, table)
     of_sets(repeats, table, sets)
-
-
-def of_intervals(repeats, table):
-    """Every metric of `evaluate` on forecasters whose error, loss and calibration are known."""
-    for where, (n_classes, spread, power) in FORECASTERS.items():
-        rng = np.random.default_rng(0)
-        target = population(n_classes, spread, power, rng)
-        for size in SIZES:
-            for _ in range(10 * repeats):
-                proba, truth, _ = forecast(n_classes, spread, power, size, rng)
-                wrong, weight = (proba.argmax(axis=0) != truth) * 1.0, np.ones(size)
-                found = score_all(ScoredItems(truth, wrong, proba, weight, resampling(size, 2, rng)))
-                for metric in (each for each in METRICS if each.shown):
-                    low, high = found[metric.name].low, found[metric.name].high
-                    held = low <= target[metric.name] + 1e-3 and target[metric.name] <= high + 1e-12
-                    table[f"{metric.short_title} of evaluate, 95 %", where][size].append((held, np.nan))
-
-
-def forecast(n_classes, spread, power, size, rng):
-    """Probabilities, outcomes, and the chances of these: (n_classes, size), (size,), (n_classes, size)."""
-    score = rng.normal(0, spread, (n_classes, size))
-    actual = softmax(power * score, axis=0)
-    truth = np.minimum((actual.cumsum(axis=0) < rng.random(size)).sum(axis=0), n_classes - 1)
-    return softmax(score, axis=0), truth, actual
-
-
-def population(n_classes, spread, power, rng, size=100_000):
-    """What the metrics are on very many items, without chance in outcomes."""
-    proba, _, actual = forecast(n_classes, spread, power, size, rng)
-    weight, items = np.ones(size), np.arange(size)
-    top, right = proba.max(axis=0)[None], actual[proba.argmax(axis=0), items][None]
-    cells, all_cells = equal_mass_cells(top, weight, 15), equal_mass_cells(proba, weight, 15)
-    return {
-        "error": 1.0 - right.mean(),
-        "log_loss": -(actual * np.log(proba)).sum(axis=0).mean(),
-        "brier_score": ((proba**2).sum(axis=0) + 1 - 2 * (actual * proba).sum(axis=0)).mean(),
-        "expected_calibration_error": np.abs(expected_cells(top, cells) - expected_cells(right, cells)).sum(),
-        "classwise_calibration_error": np.abs(
-            expected_cells(proba, all_cells) - expected_cells(actual, all_cells)
-        ).sum(),
-    }
-
-
-def of_differences(repeats, table):
-    """The team's error less a partner's."""
-    for where, (won, lost) in DISCORDANT.items():
-        rng = np.random.default_rng(1)
-        for size in SIZES:
-            for _ in range(100 * repeats):
-                difference = rng.choice([-1.0, 1.0, 0.0], size, p=[won, lost, 1 - won - lost])
-                found = difference_score(difference, np.ones(size), resampling(size, 2, rng))
-                held = found.low <= lost - won <= found.high
-                table["difference of evaluate, 95 %", where][size].append((held, np.nan))
 
 
 def of_worlds(repeats, table):
@@ -107,7 +63,7 @@ def of_worlds(repeats, table):
                 if len(np.unique(y[rows])) < X.shape[1] - 1:
                     continue
                 outcomes.append(team_claims(X[rows], y[rows], *draw(1500)))
-            record(outcomes, "all simulated worlds", world, size, table)
+            record(outcomes, "agree" if world == "agree" else "all simulated worlds", world, size, table)
 
 
 def of_sets(repeats, table, sets):
@@ -132,50 +88,46 @@ def of_sets(repeats, table, sets):
 
 
 def team_claims(X, y, new, truth):
-    """Stated chance and whether it came, held-out and fresh error, expected and realised gain."""
+    """`Claims` of a team fitted to one table, on another."""
     team = th.recommended().fit(X, y)
     unasked = np.column_stack([np.full(len(new), -1), new[:, 1:]])
     error, before = np.mean(team.predict(new) != truth), np.mean(team.predict(unasked) != truth)
-    better = min(np.mean(new[:, 0] != truth), np.mean(new[:, 1:].argmax(axis=1) != truth))
-    came = 0.5 if error == better else float(error < better)
-    found = team.holdout_
-    promised = th.expected_gain(team, unasked).mean()
-    return found.chance_best, came, found.errors / found.n, error, promised, before - error
+    members = np.mean(new[:, 0] != truth), np.mean(new[:, 1:].argmax(axis=1) != truth)
+    found, rule, block = team.holdout_, team.result().rule, team.observe(new).block(slice(0, len(new)))
+    preference = rule.preference
+    combined = replace(rule, preference=replace(preference, chances=(1.0, 1.0)))
+    plain = replace(rule, preference=None, dependence=rule.dependence.plain())
+    proba, product = (normalise_exp(each.log_joint(block)) for each in (combined, plain))
+    gain, noise = found.plain_log_loss - found.log_loss, 2 * found.log_loss_gain_se
+    return Claims(
+        chance=found.chance_best,
+        came=0.5 if error == min(members) else float(error < min(members)),
+        held_out=found.errors / found.n,
+        fresh=error,
+        promised=th.expected_gain(team, unasked[:300]).mean(),
+        realised=before - error,
+        effect=None if found.n < SIZES[0] or abs(gain) <= noise else "lower" if gain > 0 else "higher",
+        lowers=bool(np.log(proba[truth, np.arange(len(truth))] / product[truth, np.arange(len(truth))]).mean() > 0),
+        alone=1.0 - min(preference.chances) if preference.share_alone else None,
+        alone_less=bool(members[0 if preference.human_alone else 1] < np.mean(proba.argmax(axis=0) != truth)),
+    )
 
 
 def record(outcomes, together, where, size, table):
-    """Bins of chances over all worlds or sets, and ratios for each."""
+    """Bins of chances and sentences over all worlds or sets, and differences for each."""
+    for each in outcomes:
+        if size >= SIZES[0]:
+            start = min(int(10 * each.chance), 9) / 10
+            table[f"errs less, bin {start}: came less said 0", together][size].append((each.came - each.chance, np.nan))
+        if each.effect is not None:
+            right = each.lowers == (each.effect == "lower")
+            table[f"correction: log loss {each.effect}, 95 %", together][size].append((right, np.nan))
+        if each.alone is not None:
+            table["one alone errs less, said 0.95", together][size].append((each.alone_less, np.nan))
     if not outcomes:
         return
-    for chance, came, *_ in outcomes:
-        table[f"errs less, said {min(int(10 * chance), 9) / 10 + 0.05:.2f}", together][size].append((came, np.nan))
-    _, _, held_out, fresh, promised, realised = np.mean(outcomes, axis=0)
-    table["fresh less held-out error, said 0", where][size].append((fresh - held_out, np.nan))
-    table["gain came less gain said, said 0", where][size].append((realised - promised, np.nan))
-    table["gain came less gain said, said 0", together][size].append((realised - promised, np.nan))
-
-
-def world_of(world, rng):
-    """A function from a number of items to observations and truth, with parameters drawn for this world."""
-    n_classes = 2 if world in ("weak correlated person", "1 : 99") else int(rng.choice([2, 3, 5, 10]))
-    prevalence = np.array([0.99, 0.01]) if world == "1 : 99" else np.full(n_classes, 1 / n_classes)
-    strength = rng.uniform(0.3, 0.9) if world == "weak model" else rng.uniform(0.8, 3.5)
-    ability, sharpness, slope = rng.uniform(0.6, 3.0), rng.uniform(0.5, 3.0), rng.uniform(0.3, 1.2)
-    spread = rng.uniform(0.8, 2.2) if world in ("shared difficulty", "agree") else 0.0
-
-    def draw(size):
-        truth, hard = rng.choice(n_classes, size, p=prevalence), rng.normal(0, spread, size)
-        logits = rng.normal(0, 1, (size, n_classes))
-        logits[np.arange(size), truth] += np.maximum(strength + slope * hard, -1.0)
-        model = logits.argmax(axis=1)
-        chance = expit(ability + hard)
-        if world == "weak correlated person":
-            chance = np.where(model == truth, 0.8, 0.15)
-        if world == "adversary":
-            chance = np.full(size, 0.1)
-        wrong = (truth + rng.integers(1, n_classes, size)) % n_classes
-        wrong = np.where((rng.random(size) < 0.6) & (model != truth), model, wrong)
-        human = np.where(rng.random(size) < chance, truth, wrong)
-        return np.column_stack([human, softmax(sharpness * logits + np.log(prevalence), axis=1)]), truth
-
-    return draw
+    said = np.mean([(each.held_out, each.fresh, each.promised, each.realised) for each in outcomes], axis=0)
+    table["fresh less held-out error, said 0", where][size].append((said[1] - said[0], np.nan))
+    table[GAIN, where][size].append((said[3] - said[2], np.nan))
+    if together != where:
+        table[GAIN, together][size].append((said[3] - said[2], np.nan))

@@ -1,10 +1,12 @@
 """A fitted object as JSON and back: every bit of it, and a clear word when the file is not what it should be."""
 
+import base64
 import hashlib
 import json
 import os
 import stat
 import warnings
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -28,6 +30,9 @@ X = np.column_stack([HUMAN, PROBA])
 CROWD = pd.DataFrame(PROBA, columns=[f"p_{name}" for name in NAMES]).assign(
     human_al=NAMES[HUMAN], human_bo=np.where(RNG.random(120) < 0.5, NAMES[TRUTH], "")
 )
+
+#: Three packed numbers.
+ZEROS = base64.b64encode(zlib.compress(bytes(24))).decode()
 
 
 def registered(kind):
@@ -417,11 +422,24 @@ def test_a_property_cannot_be_set(path):
         ({"array": {"dtype": "|b1", "shape": [1], "values": ["no"]}}, "'no' in an array of |b1"),
         ({"array": {"dtype": "<i8", "shape": [1], "values": [0.5]}}, "0.5 in an array of <i8"),
         ({"array": {"dtype": "<U3", "shape": [1], "values": [None]}}, "None in an array of <U3"),
-        ({"array": {"dtype": "<f8", "shape": [1], "base64": "?"}}, "the entries of an array are not base64 ("),
-        ({"array": {"dtype": "<f8", "shape": [1], "base64": "AAAA"}}, "the entries of an array are not base64 ("),
+        ({"array": {"dtype": "<f8", "shape": [1], "packed": "?"}}, "the entries of an array cannot be unpacked ("),
+        ({"array": {"dtype": "<f8", "shape": [1], "packed": "AAAA"}}, "the entries of an array cannot be unpacked ("),
+        ({"array": {"dtype": "<f8", "shape": [9**9, 9**9], "packed": ""}}, "is larger than 2 GB"),
         (
-            {"array": {"dtype": "object", "shape": [1], "base64": "AAAAAAAAAAA="}},
-            "the entries of an array are not base64",
+            {"array": {"dtype": "<f8", "shape": [2], "packed": ZEROS}},
+            "of an array are not 2 numbers",
+        ),
+        (
+            {"array": {"dtype": "<f8", "shape": [1], "packed": ZEROS}},
+            "of an array are not 1 numbers",
+        ),
+        (
+            {"array": {"dtype": "<f8", "shape": [3], "packed": ZEROS, "symmetric": True}},
+            "an array of shape [3] is not symmetric",
+        ),
+        (
+            {"array": {"dtype": "object", "shape": [1], "packed": ZEROS}},
+            "the packed entries of an array are not numbers as text",
         ),
         ({"array": {"dtype": "|i1", "shape": [1], "values": [300]}}, "in an array of |i1"),
         ({"class": "Identity"}, "an estimator needs a class, parameters and fitted state"),

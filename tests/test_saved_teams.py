@@ -24,8 +24,11 @@ CROWD = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory):
-    path = tmp_path_factory.mktemp("team") / "team.json"
-    th.recommended().fit(CROWD, TRUTH).save(path)
+    return saved(th.recommended(), tmp_path_factory.mktemp("team") / "team.json")
+
+
+def saved(team, path):
+    team.fit(CROWD, TRUTH).save(path)
     return json.loads(path.read_text())
 
 
@@ -79,6 +82,54 @@ def test_a_field_of_another_kind_is_refused_or_does_not_matter(change, document,
         assert team.predict_proba(CROWD) == pytest.approx(expected, abs=1e-12), place
     assert len(sentences) > 10
     assert all("is damaged: " in sentence and "\n" not in sentence for sentence in sentences)
+
+
+OTHERS = {
+    "L+L": th.LabelLabelCombiner(),
+    "LR": th.LogisticCombiner(),
+    "one coin": th.ProbabilityLabelCombiner(th.OneCoinConfusion(), th.VectorScaling()),
+    "Dirichlet": th.ProbabilityLabelCombiner(calibrator=th.DirichletCalibration()),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_field_of_another_kind_in_other_teams(name, tmp_path):
+    document = saved(OTHERS[name], tmp_path / "t.json")
+    expected, sentences = th.load(tmp_path / "t.json").predict_proba(CROWD), []
+    for place in places(document["object"]):
+        for change in CHANGES.values():
+            try:
+                team = read(changed(document, place, change), tmp_path / "t.json")
+            except InvalidArtifact as refused:
+                sentences.append(str(refused))
+                continue
+            assert team.describe()
+            assert team.predict_proba(CROWD) == pytest.approx(expected, abs=1e-12), place
+    assert len(sentences) > 20
+    assert not any("\n" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("statistics_", "labelled", "start"), [0, 7], "the answers of its ItemSample are not in the order"),
+        (("statistics_", "labelled", "column"), [99], "the answers of its ItemSample are not of its people"),
+        (("statistics_", "labelled", "true_label"), [0], "its ItemSample is not of the same items"),
+    ],
+)
+def test_samples_of_items_must_fit(place, value, words, document, tmp_path):
+    other = copy.deepcopy(document)
+    sample = other["object"]["fitted"][place[0]]["parameters"][place[1]]["parameters"]
+    sample[place[2]] = {"array": {"dtype": "<i8", "shape": [len(value)], "values": value}}
+    with pytest.raises(InvalidArtifact, match=words):
+        read(other, tmp_path / "t.json")
+
+
+def test_a_record_has_the_types_that_it_declares(document, tmp_path):
+    other = copy.deepcopy(document)
+    other["object"]["fitted"]["learnt_"]["parameters"]["decimals"] = "x"
+    with pytest.raises(InvalidArtifact, match="the decimals of its LearntItems is not of the type that it needs"):
+        read(other, tmp_path / "t.json")
 
 
 @pytest.mark.parametrize(

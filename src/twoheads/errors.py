@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 
 class RowNames:
@@ -128,8 +129,11 @@ class MissingExtra(TwoheadsError, ImportError):
 
     @classmethod
     def instead_of(cls, error: ImportError, package: str, extra: str, what_for: str) -> ImportError:
-        """The error for a package that is not there; one that is there and cannot be loaded keeps its own error."""
-        return cls(package, extra, what_for) if isinstance(error, ModuleNotFoundError) else error
+        """The error for a package that is not there, or one that it needs; one that cannot be loaded keeps its own."""
+        absent = (error.name or "").partition(".")[0]
+        if not isinstance(error, ModuleNotFoundError) or (absent and find_spec(absent) is not None):
+            return error
+        return cls(package if absent in package.replace("-", "_") else absent, extra, what_for)
 
 
 class ClusterTrouble(TwoheadsError, RuntimeError):

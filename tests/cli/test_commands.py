@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import duckdb
 import numpy as np
@@ -264,12 +265,17 @@ def test_show_tells_what_was_learnt(made, capsys):
 
 
 def test_report_writes_one_page_and_the_same_numbers_as_json(made, capsys):
-    page = made / "report.html"
-    assert run(["report", str(made / "team.json"), str(made / "held-out.csv"), "-o", str(page)]) == 0
-    headline = capsys.readouterr().err.splitlines()[0]
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>") or "<html" in page.read_text(encoding="utf-8")
-    assert run(["report", str(made / "team.json"), str(made / "held-out.csv"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["headline"] == headline
+    page, asked = made / "report.html", ["report", str(made / "team.json"), str(made / "held-out.csv")]
+    assert run([*asked, "-o", str(page), "--title", "Cats & dogs"]) == 0
+    verdict, statistics = capsys.readouterr().err.splitlines()[:2]
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<title>Cats &amp; dogs</title>" in text
+    assert run([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"]["sentence"], found["statistics"]) == (verdict, statistics)
+    assert found["date"] == datetime.now(UTC).strftime("%Y-%m-%d")
+    assert found["source"]["fitted"] != found["date"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -390,7 +396,7 @@ def test_the_demo_runs_the_whole_path(tmp_path, capsys):
     assert "simulated" in said.err
     for command in ("fit", "combine", "evaluate", "report"):
         assert f"$ twoheads {command} " in said.err
-    assert "fewer errors than the human alone" in said.out
+    assert "fewer errors than people combined, without the model" in said.out
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
         "held-out.csv",
         "labelled.csv",

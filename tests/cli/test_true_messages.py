@@ -117,10 +117,18 @@ def test_a_lack_of_memory_is_one_sentence(error, here, capsys, monkeypatch):
 
 
 def test_a_package_that_cannot_be_loaded_is_not_called_missing(monkeypatch):
-    missing = ModuleNotFoundError("No module named 'duckdb'", name="duckdb")
-    assert isinstance(MissingExtra.instead_of(missing, "duckdb", "cli", "Reading"), MissingExtra)
+    missing = ModuleNotFoundError("No module named 'not_there'", name="not_there")
+    assert isinstance(MissingExtra.instead_of(missing, "not-there", "cli", "Reading"), MissingExtra)
     broken = ImportError("libduckdb.so: failed to map segment from shared object")
     assert MissingExtra.instead_of(broken, "duckdb", "cli", "Reading") is broken
+    part = ModuleNotFoundError("No module named 'json.gone'", name="json.gone")
+    assert MissingExtra.instead_of(part, "json", "cli", "Reading") is part
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtra, match="needs duckdb"):
         tables.duckdb.connect()
+
+
+def test_what_a_package_needs_is_named():
+    missing = ModuleNotFoundError("No module named 'not_there'", name="not_there.inner")
+    said = str(MissingExtra.instead_of(missing, "jinja2", "cli", "Writing reports"))
+    assert said == "Writing reports needs not_there; install it with: pip install 'twoheads[cli]'"

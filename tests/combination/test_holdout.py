@@ -12,6 +12,7 @@ from twoheads.combination.rivals import RivalList
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.scoring.chance import chance_better
 
 # Five items of truth 0, 0, 1, 1, 1, and who is right:
 #   combination  yes  yes  no   yes  no
@@ -47,7 +48,9 @@ def test_counts_by_hand():
     plain = -np.log([0.95, 0.7, 0.5, 0.6, 0.2])
     assert found.log_loss == pytest.approx(loss.mean())
     assert found.plain_log_loss == pytest.approx(plain.mean())
-    assert found.log_loss_gain_se == pytest.approx((plain - loss).std() / np.sqrt(5))
+    gain, shares = np.log(COMBINED / PLAIN), (COMBINED + PLAIN) / 2
+    variance = max((plain - loss).var(), (shares * gain**2).sum() / 5)
+    assert found.log_loss_gain_se == pytest.approx((variance / 5) ** 0.5)
 
 
 def test_rivals_by_hand():
@@ -67,19 +70,40 @@ def test_blocks_and_weights_sum():
     assert twice.log_loss == pytest.approx(record().log_loss)
 
 
+def test_what_its_probabilities_expect_by_hand():
+    found = record()
+    # It differs from the human on items 1 (.8 against .2) and 2 (.6 against .4), from the model on items 0 and 2.
+    assert found.expected_over_human == pytest.approx(0.6 + 0.2)
+    assert found.expected_over_model == pytest.approx(0.8 + 0.2)
+
+
 def test_the_chance_to_be_best_is_that_of_the_harder_partner():
-    both = {"n": 45.0, "answered": 45.0, "modelled": 45.0}  # s = 1 + 30 / 50
-    found = HoldoutRecord(over_human=(7, 2), over_model=(20, 1), **both)
-    assert found.chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
-    harder = HoldoutRecord(over_human=(7, 2), over_model=(1, 3), **both)
-    assert harder.chance_best == pytest.approx(beta.sf(0.5, 2.6, 4.6))
-    assert HoldoutRecord(n=45.0, over_human=(7, 2), answered=45.0).chance_best == pytest.approx(beta.sf(0.5, 8.6, 3.6))
+    both = {"n": 45.0, "answered": 45.0, "modelled": 45.0}
+    human, model = ((7, 2), 3.0), ((1, 3), 1.0)
+    found = HoldoutRecord(
+        over_human=human[0], expected_over_human=human[1], over_model=model[0], expected_over_model=model[1], **both
+    )
+    assert found.chance_best == chance_better(*model[0], model[1], 45.0) < chance_better(*human[0], human[1], 45.0)
+    alone = HoldoutRecord(n=45.0, over_human=(7, 2), expected_over_human=3.0, answered=45.0)
+    assert alone.chance_best == chance_better(7, 2, 3.0, 45.0)
     assert HoldoutRecord().chance_best == 0.5
 
 
-def test_the_same_share_of_wins_is_weaker_evidence_with_few_labels():
-    few, many = (HoldoutRecord(n=n, over_human=(2, 0), answered=n) for n in (10.0, 1000.0))
-    assert 0.5 < few.chance_best < 0.8 < many.chance_best
+def test_a_team_that_answers_as_a_member_draws_with_it():
+    both = {"n": 300, "answered": 300.0, "modelled": 300.0, "over_human": (20.0, 2.0), "expected_over_human": 15.0}
+    found = HoldoutRecord(over_model=(3.0, 40.0), expected_over_model=2.0, **both)
+    assert found.preference().share_alone == 1.0
+    assert found.chance_best == 0.5
+
+
+def test_the_error_of_a_gain_is_no_less_than_what_both_forecasts_believe():
+    sure, less = np.array([[0.99], [0.01]]), np.array([[0.9], [0.1]])
+    block = Block(np.log(less).repeat(40, axis=1), Answers(np.zeros(40, dtype=int)), np.zeros(40, dtype=int))
+    proba, plain = less.repeat(40, axis=1), sure.repeat(40, axis=1)
+    found = holdout_counts([block], lambda part: (proba, plain, *[np.zeros(40, dtype=int)] * 2), RIVALS)
+    # The gain was log(.9 / .99) on every item. An error, of which both think possible, would have shown log(10).
+    expected = 0.945 * np.log(0.9 / 0.99) ** 2 + 0.055 * np.log(10) ** 2
+    assert found.log_loss_gain_se == pytest.approx((expected / 40) ** 0.5)
 
 
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():
@@ -104,11 +128,11 @@ def test_the_team_prefers_the_partner_that_was_right_more_often():
 
 
 def test_a_member_answers_alone_where_it_lost_to_nobody_but_the_team():
-    both = {"n": 300, "answered": 300.0, "modelled": 300.0, "over_human": (20.0, 2.0)}
-    sure = HoldoutRecord(over_model=(3.0, 14.0), **both).preference()
-    assert sure.chances == pytest.approx((beta.sf(0.5, 21, 3), beta.sf(0.5, 4, 15)))
+    both = {"n": 300, "answered": 300.0, "modelled": 300.0, "over_human": (20.0, 2.0), "expected_over_human": 12.0}
+    sure = HoldoutRecord(over_model=(3.0, 40.0), expected_over_model=2.0, **both).preference()
+    assert sure.chances == (chance_better(20, 2, 12.0, 300), chance_better(3, 40, 2.0, 300))
     assert (sure.share_alone, sure.human_alone) == (1.0, False)
-    assert HoldoutRecord(over_model=(9.0, 14.0), **both).preference().share_alone == 0.0
+    assert HoldoutRecord(over_model=(9.0, 14.0), expected_over_model=2.0, **both).preference().share_alone == 0.0
     alone = {"n": 300, "answered": 300.0, "over_human": (0.0, 20.0)}
     assert HoldoutRecord(**alone).preference().share_alone == 0.0  # there is no other member to prefer it to
 

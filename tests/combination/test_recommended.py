@@ -150,13 +150,29 @@ def test_without_truth_it_is_em_at_the_temperature_that_agreement_suggests():
     # All items together count as ten labels, so that agreement is not taken for hundreds.
     weight = np.full(400, AGREEMENT_LABELS / 400)
     em = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X, sample_weight=weight)
-    np.testing.assert_allclose(team.confusion_.human_given_true_, em.confusion_.human_given_true_, rtol=1e-9)
+    np.testing.assert_allclose(team.confusion_.counts_, em.confusion_.counts_, rtol=1e-9)
+    # What people confuse is that of EM in which each item counts in full.
+    whole = ProbabilityLabelCombiner(HierarchicalConfusion(), held).fit(problem.X)
+    expected = em.confusion_.with_errors_of(whole.confusion_).human_given_true_
+    np.testing.assert_allclose(team.confusion_.human_given_true_, expected, rtol=1e-4)
     np.testing.assert_allclose(np.diff(team.objective_), np.diff(em.objective_), atol=1e-9)
     assert team.calibrator_.log_temperature_ == team.dependence_.mean_log_temperature()  # and so it is shown
     right = np.mean(team.predict(problem.X) == problem.truth)
     model, human = (np.mean(label == problem.truth) for label in (problem.model.argmax(axis=1), problem.human))
     assert right > model + 0.1
     assert right > model + 0.75 * (human - model)  # who is the better partner is not known
+
+
+def test_without_truth_the_errors_that_people_make_are_recognised():
+    """People confuse 0 with 1 and 2 with 3; how accurate they are is believed from the prior and a little agreement."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 3000)
+    model = rng.dirichlet(np.full(4, 0.5), 3000) + 1.5 * np.eye(4)[truth]
+    human = np.where(rng.random(3000) < 0.7, truth, truth ^ 1)
+    team = recommended().fit(np.column_stack([human, model / model.sum(axis=1, keepdims=True)]))
+    given = team.confusion_.human_given_true_
+    assert (given[[1, 0, 3, 2], range(4)] > 5 * given[[2, 2, 0, 0], range(4)]).all()
+    assert 0.6 < np.diagonal(given).min() <= np.diagonal(given).max() < 0.9
 
 
 def combined_alone(team, X):
@@ -196,7 +212,7 @@ def test_close_calls_by_hand(leader):
 def test_the_team_answers_as_the_member_that_its_record_is_sure_of(member):
     problem, later = simulate(60, 3, seed=22), simulate(80, 3, seed=23, unasked=0.2)
     team = recommended().fit(problem.X, problem.truth)
-    lost = {"over_human": (1.0, 12.0)} if member == "human" else {"over_model": (1.0, 12.0)}
+    lost = {f"over_{member}": (1.0, 40.0), f"expected_over_{member}": 2.0}
     team.holdout_ = replace(team.holdout_, **lost)
     asked = later.human >= 0
     if member == "human":

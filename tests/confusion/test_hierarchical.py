@@ -51,6 +51,17 @@ def test_the_posterior_mean_is_that_of_the_formula(n, k):
     np.testing.assert_allclose(confusion.human_given_true_.sum(axis=0), 1.0)
 
 
+def test_errors_of_another_estimate_by_hand():
+    # Of the errors under each class of the other matrix, three in four are the next answer.
+    other, confusion = HierarchicalConfusion(), HierarchicalConfusion().fit_counts(np.full((1, 3, 3), 2.0))
+    other.crowd_given_true_ = np.array([[0.6, 0.1, 0.3], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
+    moved = confusion.with_errors_of(other)
+    shape = np.array([[0, 0.25, 0.75], [0.75, 0, 0.25], [0.25, 0.75, 0]])
+    np.testing.assert_allclose(moved.shapes_, shape[None], atol=1e-8)
+    np.testing.assert_allclose(moved.crowd_given_true_, written_out(np.full((3, 3), 2.0), moved.shapes_), rtol=1e-9)
+    assert len(confusion.shapes_) == 3  # as it was
+
+
 def test_shapes_by_hand():
     # The model hesitates between 0 and 1 alone; answers are 0, 0, 1.
     model = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])

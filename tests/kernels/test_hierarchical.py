@@ -9,13 +9,12 @@ from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     accuracy_posterior,
-    error_shapes,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
-    model_overlap,
     posterior_mean,
 )
+from twoheads.kernels.confusion.shapes import error_shapes, model_overlap
 
 
 def simulated(n, k, seed=0, accuracy=0.7):

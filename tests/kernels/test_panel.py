@@ -8,8 +8,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from twoheads.kernels.answers import pack_answers
-from twoheads.kernels.panel.average import fit_panel, panel_proba
-from twoheads.kernels.panel.leave_one_out import leading_two, left_out_proba, moderated, variance_of_lead
+from twoheads.kernels.panel.average import fit_panel
+from twoheads.kernels.panel.leave_one_out import left_out_proba, moderated, variance_of_lead
+from twoheads.kernels.panel.prediction import FittedPanel, leading_two, moments, panel_proba
 from twoheads.kernels.panel.ridge import PanelData, design_of, fit_ridge
 from twoheads.kernels.panel.votes import effective_members, error_correlation, vote_features, votes_of
 
@@ -25,6 +26,14 @@ def panel(n_items=40, n_classes=3, n_members=4, seed=0, weight=None):
     log_posterior = np.log(posterior / posterior.sum(axis=0))
     weight = np.ones(n_items) if weight is None else weight
     return PanelData(design_of(log_posterior, features), truth, weight), np.exp(log_posterior).T
+
+
+def written_out(rows, theta, covariance):
+    """Probabilities of one item from its rows of the design, (n_classes, n_parameters), and a normal posterior."""
+    logits = rows @ theta
+    second, first = np.argsort(logits)[-2:]
+    lead = rows[first] - rows[second]
+    return np.exp(log_softmax(logits / np.sqrt(1 + np.pi * (lead @ covariance @ lead) / 8)))
 
 
 def log_posterior_of(data, scale, theta):
@@ -57,12 +66,7 @@ def test_leaving_an_item_out_is_close_to_a_refit_without_it():
     for item in range(60):
         weight = np.where(np.arange(60) == item, 0.0, 1.0)
         refit = fit_ridge(PanelData(data.design, data.true_label, weight), 0.6)
-        theta = np.stack([refit.theta, inside.theta])
-        covariance = np.stack([refit.covariance, inside.covariance])
-        exact, fitted = (
-            panel_proba(data.design[[item]], np.zeros((1, 3)), np.array([1.0, 0.0]), theta[[at]], covariance[[at]])[0]
-            for at in (0, 1)
-        )
+        exact, fitted = (written_out(data.design[item], at.theta, at.covariance) for at in (refit, inside))
         errors.append(np.abs(exact - approximate[item]).max())
         shrunk.append(np.abs(exact - fitted).max())
     assert max(errors) < 0.01
@@ -87,12 +91,40 @@ def test_items_of_weight_zero_change_nothing():
     np.testing.assert_allclose(one.left_out[:30], other.left_out, rtol=1e-8)
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_predictions_are_those_of_the_design(n_classes):
+    """Annotators 1, 3 and 4 of six are members; some are not asked, some answer twice, and nobody answers item 0."""
+    rng = np.random.default_rng(n_classes)
+    item, column = np.unique(np.stack([rng.integers(1, 30, 90), rng.integers(6 * n_classes, size=90)]), axis=1)
+    answers, members = pack_answers(item, column, 30), np.array([1, 3, 4])
+    proba = rng.dirichlet(np.ones(n_classes), 30).T
+    n_parameters = 1 + n_classes + 3
+    root = rng.normal(size=(n_parameters, n_parameters))
+    panel = FittedPanel(members, 0.3, 0.8, rng.normal(size=n_parameters), root @ root.T)
+    design = design_of(np.log(proba), vote_features(answers, members, n_classes, 0.3))
+    expected = [written_out(rows, panel.theta, panel.covariance) for rows in design]
+    found = panel_proba(panel, proba, answers)
+    np.testing.assert_allclose(found, 0.2 * proba + 0.8 * np.transpose(expected), rtol=1e-12)
+
+
+def test_moments_of_a_mixture():
+    rng = np.random.default_rng(0)
+    theta, root = rng.normal(size=(2, 3)), rng.normal(size=(2, 3, 3))
+    covariance = root @ root.transpose(0, 2, 1)
+    which = rng.random(200_000) < 0.25
+    noise = np.einsum("spq,snq->snp", root, rng.normal(size=(2, 200_000, 3)))
+    drawn = np.where(which[:, None], theta[0] + noise[0], theta[1] + noise[1])
+    mean, spread = moments(np.array([0.2, 0.6]), theta, covariance)
+    np.testing.assert_allclose(mean, drawn.mean(axis=0), atol=0.03)
+    np.testing.assert_allclose(spread, np.cov(drawn.T), atol=0.1)
+
+
 def test_moderation_by_hand():
     # sqrt(1 + pi v / 8) = 2 at v = 24 / pi
     np.testing.assert_allclose(moderated(np.array([[2.0, 0.0]]), np.array([24 / np.pi])), [[1.0, 0.0]])
     spread = np.array([[[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 9.0]]])
     logits = np.array([[1.0, 3.0, -5.0]])
-    assert [int(each[0]) for each in leading_two(logits)] == [1, 0]
+    assert [int(each[0]) for each in leading_two(logits.T)] == [1, 0]
     assert variance_of_lead(logits, spread)[0] == pytest.approx(2.0 + 1.0 - 2 * 0.5)
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.honesty_claims import team_claims
+from benchmarks.honesty_worlds import WORLDS, world_of
 from scipy.special import softmax
 
 import twoheads as th
-from twoheads.evaluation.bootstrap import Resampling, difference_score, mean_score, share_score
+from twoheads.evaluation.bootstrap import Resampling, difference_score, share_score
 from twoheads.evaluation.calibration_scores import classwise_score
-from twoheads.kernels.inference.tilting import possible_losses
+from twoheads.evaluation.registry import METRICS, ScoredItems
 
 NONE = Resampling(np.arange(30), np.ones((1, 30)))  # few items need no replicates
+(LOG_LOSS,) = (metric for metric in METRICS if metric.name == "log_loss")
 
 
 def coverage(held):
@@ -25,9 +28,7 @@ def test_the_interval_of_a_log_loss_covers_with_thirty_items():
     for _ in range(200):
         proba = softmax(rng.normal(0, 4, (2, 30)), axis=0)
         truth = (rng.random(30) > proba[0]).astype(int)
-        loss = -np.log(proba)
-        possible = possible_losses(loss, proba, items=2.0)
-        found = mean_score(loss[truth, np.arange(30)], np.ones(30), NONE, possible=possible)
+        found = LOG_LOSS.score(ScoredItems(truth, np.zeros(30), proba, np.ones(30), NONE))
         held.append(found.low <= true <= found.high)
     assert coverage(held)
 
@@ -67,3 +68,31 @@ def test_held_out_errors_of_ten_items_are_as_many_as_on_new_ones():
         came.append(-np.log(team.predict_proba(X[10:])[np.arange(1000), truth[10:]]).mean())
     assert np.mean(stated) == pytest.approx(np.mean(came), abs=2.5 * np.std(stated) / len(stated) ** 0.5)
     assert np.mean(stated) > 0.85 * np.mean(came)
+
+
+def claims_of_worlds(size, repeats):
+    found = []
+    for place, world in enumerate(WORLDS[:-1]):  # not the one whose truth is selected
+        for repeat in range(repeats):
+            rng = np.random.default_rng([7, place, size, repeat])
+            draw = world_of(world, rng)
+            found.append(team_claims(*draw(size), *draw(800)))
+    return found
+
+
+@pytest.mark.slow
+def test_stated_chances_come_over_a_mixture_of_worlds():
+    found = claims_of_worlds(100, 6)
+    said, came = (np.array([getattr(each, name) for each in found]) for name in ("chance", "came"))
+    for bin_ in (said < 0.7, (said >= 0.7) & (said < 0.9), said >= 0.9):
+        assert came[bin_].mean() == pytest.approx(said[bin_].mean(), abs=0.07 + 2 * 0.5 / bin_.sum() ** 0.5)
+    assert said[came == 1.0].mean() > said[came < 1.0].mean() + 0.05
+    effects = [each.lowers == (each.effect == "lower") for each in found if each.effect is not None]
+    assert np.mean(effects) > 0.85
+
+
+def test_a_correction_that_costs_a_little_on_every_item_is_not_called_harmful():
+    rng = np.random.default_rng(3)
+    draw = world_of("shared difficulty", rng)
+    said = [team_claims(*draw(30), *draw(200)).effect for _ in range(5)]
+    assert "higher" not in said

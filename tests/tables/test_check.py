@@ -11,7 +11,8 @@ import pytest
 import twoheads as th
 from twoheads import tables
 from twoheads.cli.running import run
-from twoheads.tables.checking.cells import Number, is_blank, number_in, spelling
+from twoheads.tables.checking.cells import Number, is_blank, number_in
+from twoheads.text import spelling
 
 CLASSES = ("cat", "dog", "emu")
 
@@ -227,3 +228,13 @@ def test_how_a_file_is_read_is_part_of_the_command(tmp_path):
         th.InvalidObservations, match=r"is an export of Label Studio.* Go on with: twoheads fit .*json -o team"
     ):
         tables.check(book.with_name("label_studio.json"))
+
+
+def test_unsure_is_an_answer_but_not_a_truth(tmp_path, capsys):
+    table = people_and_probabilities()
+    table.loc[3, "human_ann"], table.loc[5, "truth"] = "Unsure", "unsure"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert run(["check", str(tmp_path / "t.csv")]) == 0
+    said = "".join(capsys.readouterr())
+    assert "column 'truth': labels that are not a class (1 cell; in row 6: unsure)" in said
+    assert "human_ann': labels that are not a class" not in said

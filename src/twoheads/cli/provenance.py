@@ -33,6 +33,11 @@ def seed_of(team: Combiner, seed: int | None) -> int:
     return int(team.provenance().get("seed", 0)) if seed is None else seed
 
 
+def today() -> str:
+    """The date of something made now."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
 def fitted_when(team: Combiner) -> str | None:
     """When a team was fitted: of one with kept items, the time of the last change."""
     made, history = team.provenance(), team.history()

@@ -30,13 +30,13 @@ def against(
     start = ": " if of_all else f"; on the {n_items:,.0f} with {whose}, on {percent(error, digits)}: "
     if abs(error - better_error) < 1e-12:
         return f"{start}as many errors as {named}"
-    start += f"{_change(error, better_error, n_items)} {named}"
+    start += f"{change(error, better_error, n_items)} {named}"
     verdict = "no significant difference" if p >= SIGNIFICANCE else "the difference is significant"
     return f"{start}; {verdict} ({p_value(p)})"
 
 
-def _change(error: float, better_error: float, n_items: float) -> str:
-    """How many fewer or more errors, up to the name of the better half."""
+def change(error: float, better_error: float, n_items: float) -> str:
+    """How many fewer or more errors, up to the name of the better half: "62 % fewer errors than"."""
     side = "fewer" if error < better_error else "more"
     errors, better_errors = error * n_items, better_error * n_items
     if better_errors >= _FEW_ERRORS:

@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.panel.average import fit_panel, panel_proba
+from twoheads.kernels.panel.average import fit_panel
+from twoheads.kernels.panel.prediction import FittedPanel, moments, panel_proba
 from twoheads.kernels.panel.ridge import PanelData, design_of
 from twoheads.kernels.panel.votes import effective_members, error_correlation, vote_features, votes_of
 from twoheads.kernels.simplex import LOG_FLOOR
@@ -16,7 +17,7 @@ from twoheads.storage.artifact import register
 
 #: Level of the interval of the effective number of members.
 LEVEL = 0.9
-#: Numbers in the design of the items that are predicted at a time (4 MB).
+#: Numbers about the items that are predicted at a time (4 MB).
 _PIECE_NUMBERS = 500_000
 
 
@@ -27,8 +28,8 @@ class Panel(BaseEstimator):
     .. math:: z_{ik} = a \log q_{ik} + c_k + \frac{1}{d_i} \sum_j u_j [\text{member } j \text{ voted for } k]
 
     with q the team's posterior, d the design effect of the item's answers, and priors
-    :math:`a \sim N(1, .2^2), c_k \sim N(0, .2^2), u_j \sim N(0, s^2)`. Probabilities are averaged over s and over the
-    untouched posterior, each weighted by its approximate leave-one-out likelihood. Members who repeat each other get
+    :math:`a \sim N(1, .2^2), c_k \sim N(0, .2^2), u_j \sim N(0, s^2)`. It is averaged over s, and with the untouched
+    posterior, each weighted by its approximate leave-one-out likelihood. Members who repeat each other get
     less weight, members who see what others do not get more.
 
     Attributes
@@ -102,14 +103,13 @@ class Panel(BaseEstimator):
         """
         if not len(self.scale_):
             return proba
-        corrected = proba.copy()
-        rows = np.flatnonzero(answers.per_item() > 0)
-        size = max(1, _PIECE_NUMBERS // (len(proba) * self.coefficient_.shape[1]))
-        for start in range(0, len(rows), size):
-            piece = rows[start : start + size]
-            untouched = proba[:, piece]
-            design = self._design(untouched, answers.take(piece))
-            corrected[:, piece] = panel_proba(design, untouched.T, self.weight_, self.coefficient_, self.covariance_).T
+        theta = moments(self.weight_[:-1], self.coefficient_, self.covariance_)
+        panel = FittedPanel(self.members_, self.correlation_, self.share, *theta)
+        answered = answers.per_item() > 0
+        if answered.all():
+            return _in_pieces(panel, proba, answers)
+        corrected, rows = proba.copy(), np.flatnonzero(answered)
+        corrected[:, rows] = _in_pieces(panel, proba[:, rows], answers.take(rows))
         return corrected
 
     def contribution(self, answers: Answers, annotator: int, n_classes: int) -> Floats:
@@ -123,3 +123,10 @@ class Panel(BaseEstimator):
         with np.errstate(divide="ignore"):
             log_proba = np.maximum(np.log(proba), LOG_FLOOR)
         return design_of(log_proba, vote_features(answers, self.members_, len(proba), self.correlation_))
+
+
+def _in_pieces(panel: FittedPanel, proba: Floats, answers: Answers) -> Floats:
+    size = max(1, _PIECE_NUMBERS // (len(proba) + len(panel.theta)))
+    pieces = [slice(start, start + size) for start in range(0, len(answers), size)]
+    parts = [panel_proba(panel, proba[:, rows], answers.rows(rows)) for rows in pieces]
+    return parts[0] if len(parts) == 1 else np.concatenate([proba[:, :0], *parts], axis=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from twoheads.calibration.base import Calibrator
@@ -13,9 +11,11 @@ from twoheads.combination.fitting.panel_stage import panel_members
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.people_accuracy import believed_accuracy
 from twoheads.combination.insight.sentences import team_sentences
+from twoheads.combination.learnt import LearntItems
 from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
+from twoheads.combination.saved_parts import need_floats, need_parts
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.combination.team import Team
 from twoheads.confusion.base import Confusion
@@ -26,7 +26,8 @@ from twoheads.kernels.answers import sorted_answers
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
 from twoheads.observations.labels import label_text
-from twoheads.storage.artifact import check_on_load, need
+from twoheads.storage.artifact import check_on_load
+from twoheads.storage.damage import need
 
 
 @check_on_load(Combiner)
@@ -37,6 +38,7 @@ def check_combiner(team: Combiner) -> None:
         _need_parts(team)
         _need_statistics(team)
         _need_panel(team)
+    need_parts(team)
     _need_probabilities(team)
     _need_description(team)
 
@@ -79,7 +81,7 @@ def _need_members(team: Combiner) -> None:
     need(levels.positive in map(label_text, team.classes_.tolist()), "the positive class of its levels_ is not a class")
     need(len(levels.names) == len(levels.bounds) == len(levels.upper), "its levels_ are not one entry per member")
     for bounds, upper in zip(levels.bounds, levels.upper, strict=True):
-        _need_floats(bounds, (None,), "levels_.bounds")
+        need_floats(bounds, (None,), "levels_.bounds")
         need(len(bounds) < N_LEVELS and bool((np.diff(bounds) > 0).all()), "the bounds of its levels_ do not rise")
         fine = isinstance(upper, int) and 1 <= upper <= max(1, len(bounds))
         need(fine, "the upper levels of its levels_ are out of range")
@@ -95,6 +97,7 @@ _PARTS: dict[str, tuple[type, bool]] = {
     "panel_": (Panel, True),
     "holdout_": (HoldoutRecord, True),
     "statistics_": (SufficientStatistics, False),
+    "learnt_": (LearntItems, False),
 }
 
 
@@ -110,9 +113,9 @@ def _need_parts(team: ProbabilityLabelCombiner) -> None:
     need((len(team.models_) > 1) == (team.pool_ is not None), "its pool_ does not agree with its models_")
     _need_ranges(team)
     counts = getattr(team.confusion_, "counts_", None)
-    _need_floats(counts, (len(team.annotators_), n_classes, n_classes), "confusion_.counts_", low=0)
-    _need_floats(team.prevalence_, (n_classes,), "prevalence_", low=0)
-    _need_floats(team.objective_, (None,), "objective_")
+    need_floats(counts, (len(team.annotators_), n_classes, n_classes), "confusion_.counts_", low=0)
+    need_floats(team.prevalence_, (n_classes,), "prevalence_", low=0)
+    need_floats(team.objective_, (None,), "objective_")
 
 
 def _need_ranges(team: ProbabilityLabelCombiner) -> None:
@@ -124,7 +127,7 @@ def _need_ranges(team: ProbabilityLabelCombiner) -> None:
     if team.dependence_ is not None:
         correlation, weight = team.dependence_.correlation_, team.dependence_.weight_
         need(isinstance(correlation, float) and 0 <= correlation < 1, "its correlation_ is not from 0 to below 1")
-        _need_floats(weight, (None,), "dependence_.weight_", low=0)
+        need_floats(weight, (None,), "dependence_.weight_", low=0)
 
 
 def _need_panel(team: ProbabilityLabelCombiner) -> None:
@@ -152,14 +155,14 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
         "covariance_": (n_scales, n_parameters, n_parameters),
     }
     for name, shape in shapes.items():
-        _need_floats(getattr(panel, name, None), shape, f"panel_.{name}")
+        need_floats(getattr(panel, name, None), shape, f"panel_.{name}")
     for name in ("error_correlation_", "effective_members_"):
         values = getattr(panel, name, None)
         need(isinstance(values, np.ndarray) and values.shape == (3,), f"its panel_.{name} is not three numbers")
 
 
 def _need_statistics(team: ProbabilityLabelCombiner) -> None:
-    seen, n_classes, n_people = team.statistics_, len(team.classes_), len(team.annotators_)
+    seen = team.statistics_
     need(seen.annotators == team.annotators_, "its statistics_ are of other people than its annotators_")
     need(seen.machines == team.machines_, "its statistics_ are of other machines than its machines_")
     levels = None if seen.levels is None else seen.levels.names
@@ -168,23 +171,6 @@ def _need_statistics(team: ProbabilityLabelCombiner) -> None:
     for name in ("n_labelled", "n_unlabelled"):
         number = getattr(seen, name)
         need(isinstance(number, int) and number >= 0, f"the {name} of its statistics_ is not a number of items")
-    shapes: dict[str, tuple[int | None, ...]] = {
-        "labels_per_class": (n_classes,),
-        "counts": (n_people, n_classes, n_classes),
-        "crowd_counts": (n_classes, n_classes),
-        "answered": (2,),
-        "overlap": (n_classes, n_classes),
-        "annotation_counts": (3, n_people),
-    }
-    for name, shape in shapes.items():
-        _need_floats(getattr(seen, name), shape, f"statistics_.{name}", low=0)
-
-
-def _need_floats(values: Any, shape: tuple[int | None, ...], name: str, low: float = -np.inf) -> None:
-    fine = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == len(shape)
-    fine = fine and all(want is None or have == want for have, want in zip(values.shape, shape, strict=True))
-    need(fine, f"its {name} is not an array of the shape that its classes and people need")
-    need(bool((np.isfinite(values) & (values >= low)).all()), f"its {name} has entries out of range")
 
 
 def _need_probabilities(team: Combiner) -> None:

@@ -219,13 +219,12 @@ class Team(Combiner):
 
     def confusion_columns(self, annotator: str | None = None) -> Columns:
         """The confusion matrix P(answer | truth) with its names, a column per true class: of all people, or of one."""
-        check_is_fitted(self)
         return confusion_columns(self.confusion_, self.classes_, self.annotators_, annotator)
 
     def learnt_lines(self) -> list[str]:
         """What was learnt, a line each, without anything that must be computed."""
-        counts = self.n_labelled_, self.n_unlabelled_
-        return [*super().learnt_lines(), *part_lines(self.confusion_, self.calibrator_, *counts)]
+        lines = part_lines(self.confusion_, self.calibrator_, self.n_labelled_, self.n_unlabelled_)
+        return super().learnt_lines() + lines
 
     @property
     def people_(self) -> tuple[str, ...]:

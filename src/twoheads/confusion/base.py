@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.kernels.answers import hard_counts
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.hierarchical import ACCURACY, model_overlap
+from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.confusion.matrices import log_table
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled
@@ -33,9 +34,8 @@ class Confusion(BaseEstimator, ABC):
 
     Attributes
     ----------
-    human_given_true_ : ndarray of shape (n_answers, n_classes), or (n_annotators, n_answers, n_classes) for several
-    people
-        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1.
+    human_given_true_ : ndarray of shape (n_answers, n_classes) or (n_annotators, n_answers, n_classes)
+        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1. A matrix each for several people.
     crowd_given_true_ : ndarray of shape (n_answers, n_classes)
         The same from all people's answers together: used for people not known at fit.
     counts_ : ndarray of shape (n_annotators, n_answers, n_classes)
@@ -58,7 +58,7 @@ class Confusion(BaseEstimator, ABC):
         """Set the matrices to the prior estimate, from which EM starts."""
         return self.fit_counts(np.zeros((n_annotators, n_classes, n_classes)))
 
-    #: Whether `fit_counts` uses which classes the model confuses.
+    #: Whether `fit_counts` uses which classes the model confuses; errors then have a shape, see `with_errors_of`.
     uses_overlap: bool = False
 
     def fit_counts(self, counts: Floats, overlap: Floats | None = None, *, crowd_counts: Floats | None = None) -> Self:
@@ -70,6 +70,10 @@ class Confusion(BaseEstimator, ABC):
         self.counts_ = counts
         self.crowd_given_true_ = self.given_true(counts.sum(axis=0) if crowd_counts is None else crowd_counts)
         self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
+        return self
+
+    def with_errors_of(self, other: Self) -> Self:
+        """The same counts with errors distributed as in another estimate; unchanged where errors have no shape."""
         return self
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,18 +12,24 @@ from scipy.special import betainc
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.abilities import abilities_of
-from twoheads.kernels.confusion.annotators import annotator_matrices, fit_annotators, leave_one_out_annotator_rows
+from twoheads.kernels.confusion.annotators import (
+    Annotators,
+    annotator_matrices,
+    fit_annotators,
+    leave_one_out_annotator_rows,
+)
 from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
     HierarchicalPosterior,
     accuracy_posterior,
-    error_shapes,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
     posterior_mean,
 )
+from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import error_shapes, shape_of_errors
 from twoheads.storage.artifact import register
 
 
@@ -61,6 +68,8 @@ class HierarchicalConfusion(Confusion):
         The shapes that errors may have.
     log_evidence_ : float
         Log-probability of the answers given the truth, all parameters integrated out.
+    overlap_, expected_accuracy_ : ndarray
+        Only with more than 300 classes: what the matrices are computed from when a team is read.
 
     Examples
     --------
@@ -70,6 +79,8 @@ class HierarchicalConfusion(Confusion):
     """
 
     uses_overlap = True
+    #: Attributes that follow from the others: with many classes they are not saved.
+    _derived = ("shapes_", "crowd_given_true_", "human_given_true_")
 
     def given_true(self, counts: Floats) -> Floats:
         """The posterior mean from counts alone, (..., n_answers, n_classes): what the model confuses is not known."""
@@ -83,7 +94,20 @@ class HierarchicalConfusion(Confusion):
         """
         self.counts_ = counts
         self.crowd_counts_ = counts.sum(axis=0) if crowd_counts is None else crowd_counts
-        posterior = self._posterior_of(self.crowd_counts_, overlap)
+        self._forget_overlap()
+        if counts.shape[-1] > MANY_CLASSES:
+            nothing = np.zeros_like(self.crowd_counts_)
+            overlap = self.overlap_ = nothing if overlap is None else few_digits(overlap)
+        return self._set(self._posterior_of(self.crowd_counts_, overlap))
+
+    def with_errors_of(self, other: Self) -> Self:
+        """Learn again from the same counts, with errors distributed as in the crowd's matrix of another estimate."""
+        shapes, learnt = shape_of_errors(other.crowd_given_true_), copy(self)
+        learnt._forget_overlap()
+        return learnt._set(hierarchical_posterior(self.crowd_counts_, shapes[None]))
+
+    def _set(self, posterior: HierarchicalPosterior) -> Self:
+        counts = self.counts_
         self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
         self.crowd_given_true_ = posterior_mean(posterior)
         if len(counts) == 1:
@@ -92,8 +116,37 @@ class HierarchicalConfusion(Confusion):
             people = fit_annotators(counts, self.crowd_given_true_)
             self.spread_, self.strength_ = people.spread, people.strength
             self.ability_, self.ability_sd_ = people.ability, people.sd
+            if counts.shape[-1] > MANY_CLASSES:
+                self.expected_accuracy_ = people.accuracy
             self.human_given_true_ = annotator_matrices(counts, self.crowd_given_true_, people)
         return self
+
+    def saved_state(self) -> dict[str, Any]:
+        """The attributes to save: with many classes not those that follow from the others."""
+        left_out = self._derived if "overlap_" in vars(self) else ()
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def restore(self) -> None:
+        """Compute the attributes that were not saved."""
+        if "overlap_" not in vars(self):
+            return
+        self.shapes_ = error_shapes(self.overlap_, self.crowd_counts_.sum(axis=1))
+        self.crowd_given_true_ = posterior_mean(self._posterior())
+        self.human_given_true_ = self.crowd_given_true_
+        if len(self.counts_) > 1:
+            people = Annotators(self.spread_, self.strength_, self.ability_, self.ability_sd_, self.expected_accuracy_)
+            self.human_given_true_ = annotator_matrices(self.counts_, self.crowd_given_true_, people)
+
+    def of(self, who: list[int]) -> Self:
+        """The estimate of some annotators only; its matrices no longer follow from what it keeps."""
+        chosen = super().of(who)
+        if chosen is not self:
+            chosen._forget_overlap()
+        return chosen
+
+    def _forget_overlap(self) -> None:
+        if "overlap_" in vars(self):
+            del self.overlap_
 
     def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.shares import paired_interval, share_interval
 from twoheads.kernels.inference.tilting import tilting_interval
 from twoheads.kernels.scoring import scores
 from twoheads.rendering.notebook import Shown
@@ -88,31 +89,28 @@ def mean_score(
 
 
 def share_score(wrong: Floats, weight: Floats, replicates: Resampling) -> Score:
-    """Weighted share of errors with Wilson's interval for Kish's effective number; percentiles of very many items."""
+    """Weighted share of errors with its interval for Kish's effective number; percentiles of very many items."""
     value = scores.weighted_mean(wrong, weight)
     n_wrong = float(wrong[weight > 0].sum())
     if len(wrong) > MANY and min(n_wrong, len(wrong) - n_wrong) >= _FEW:
         low, high = percentiles(replicates.means(wrong, weight))
     else:
-        effective = np.array([weight.sum() ** 2 / (weight**2).sum()])
-        below, above = scores.wilson_interval(np.array([value]), effective, Z_95)
-        low, high = float(below[0]), float(above[0])
+        low, high = share_interval(value, float(weight.sum() ** 2 / (weight**2).sum()), LEVEL)
     return Score(value, min(low, value), max(high, value))
 
 
 def difference_score(difference: Floats, weight: Floats, replicates: Resampling) -> Score:
     """Weighted mean of paired differences of errors, each from -1 to 1, with its interval.
 
-    It is found by tilting, with half an item more at -1, 0 and 1: what was not seen is possible. Of very many items,
-    of which many differ, it has the percentiles of the replicates.
+    It has equal tails of a posterior, which covers at its level from about three items that differ on; with fewer
+    expected it covers more often. Of very many items, of which many differ, it has the percentiles of the replicates.
     """
     value = scores.weighted_mean(difference, weight)
     if len(difference) > MANY and np.count_nonzero(difference) >= 10 * _FEW:
         low, high = percentiles(replicates.means(difference, weight))
     else:
         counted = weight > 0
-        possible = np.array([-1.0, 0.0, 1.0]), np.full(3, 0.5)
-        low, high = tilting_interval(difference[counted], weight[counted], LEVEL, possible=possible)
+        low, high = paired_interval(difference[counted], weight[counted], LEVEL)
     return Score(value, max(-1.0, min(low, value)), min(1.0, max(high, value)))
 
 

@@ -16,6 +16,7 @@ from twoheads.evaluation.difference import Difference, Exchange, Partner, differ
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
+from twoheads.evaluation.member_columns import member_columns
 from twoheads.evaluation.metric import ScoredItems
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.registry import score_all
@@ -108,14 +109,7 @@ class Comparison(Shown):
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """One line per member and metric: value and interval, as a frame of a library."""
-        lines = [
-            (name, member.n_items, metric, score.value, score.low, score.high)
-            for name, member in self.members().items()
-            for metric, score in member.scores.items()
-            if score is not None
-        ]
-        names = ("member", "n_items", "metric", "value", "low", "high")
-        return new_frame({name: [line[at] for line in lines] for at, name in enumerate(names)}, kind)
+        return new_frame(member_columns(self.members()), kind)
 
     def members(self) -> dict[str, Member]:
         """The members there are, by name, the combination last."""
@@ -129,6 +123,14 @@ class Comparison(Shown):
         if found is None:
             return f"{start}."
         return start + headline.against(found, of_all=found.n_items == self.n_items)
+
+    def statistics(self) -> str:
+        """The headline without what to do."""
+        error, found = self.combination.error, self.difference
+        start = headline.team_error(self.n_items, error.value, error.low, error.high, self.how)
+        if found is None:
+            return f"{start}."
+        return f"{start}{headline.compared_with(found, of_all=found.n_items == self.n_items)}."
 
     def notes(self) -> list[str]:
         """Remarks on the items evaluated, a sentence each; empty if there are none."""
@@ -159,9 +161,9 @@ def compare(
     Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
 
     Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are
-    Wilson's of a share, by exponential tilting of a mean loss and of a difference of errors, and, with more than 2,000
-    items, percentiles of a bootstrap of all members together. Those of calibration errors are of what is not chance, by
-    drawing outcomes from the probabilities. The better half is the best of the rivals on the same items;
+    Wilson's of a share, a posterior's of a difference of errors, by exponential tilting of a mean loss, and, with more
+    than 2,000 items, percentiles of a bootstrap of all members together. Those of calibration errors are of what is not
+    chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the same items;
     that favours it, never the team. The p-value is McNemar's exact test on the items that one of the two has right and
     the other wrong; with weights, or ties among several people, ``z = sum w d / sqrt(sum (w d)^2)``, corrected for
     continuity. Where the team errs more, it is multiplied by the number of rivals among which the best was picked.

@@ -31,13 +31,18 @@ def team_error(n_items: int, error: float, low: float | None, high: float | None
     return f"On {count(n_items, 'item')} ({how}) the combination errs on {percent(error, digits)}{known}"
 
 
-def against(found: Difference, *, of_all: bool) -> str:
-    """Compare with the better half and recommend what to do: the end of the headline.
+def compared_with(found: Difference, *, of_all: bool) -> str:
+    """Compare with the better half: the middle of the headline, without the full stop.
 
     of_all  whether the better half has a label for every item
     """
     numbers = found.better_error, found.error, found.p_value, found.n_items
-    compared = better_half.against(found.words, *numbers, of_all=of_all, only=found.n_rivals == 1)
+    return better_half.against(found.words, *numbers, of_all=of_all, only=found.n_rivals == 1)
+
+
+def against(found: Difference, *, of_all: bool) -> str:
+    """Compare with the better half and recommend what to do: the end of the headline."""
+    compared = compared_with(found, of_all=of_all)
     if found.p_value >= SIGNIFICANCE or found.error == found.better_error:
         return f"{compared}. {_LABEL_MORE}"
     if found.error < found.better_error:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation.cross_validation import cross_validated, labels_of
 from twoheads.evaluation.leakage import CROSS_VALIDATED, items_to_judge
-from twoheads.evaluation.predictions import Predictions, predict_all
-from twoheads.evaluation.team import Team, observed_by
+from twoheads.evaluation.predictions import Predictions, matched_items, predict_all
+from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.observations import Observations, as_truth, as_weight, matched_rows
+from twoheads.observations import Observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,7 @@ def judged(
     random_state : int or None
         Seed of the folds.
     """
-    observations = observed_by(team, X)
-    y, sample_weight = matched_rows(X, y, sample_weight)
-    weight, truth = as_weight(sample_weight, len(observations)), as_truth(y, observations)
+    observations, truth, weight = matched_items(team, X, y, sample_weight)
     found = items_to_judge(team, observations, truth, held_out=held_out)
     if len(found.rows) < len(observations):
         observations, truth = observations.take(found.rows), truth[found.rows]

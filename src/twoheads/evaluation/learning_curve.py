@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.evaluation.bootstrap import Z_95, Score
+from twoheads.evaluation.bootstrap import LEVEL, Z_95, Score
 from twoheads.evaluation.cross_validation import fitted_on
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.inference.shares import paired_interval
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.observations.frames import new_frame
@@ -24,6 +25,7 @@ from twoheads.text import count
 MAX_LABELLED = 20_000  # labelled items used
 MAX_UNLABELLED = 2_000  # items without truth in every fit
 MIN_LABELS = 8
+_FLAT = 0.005  # a gain that is surely smaller is next to none
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,22 +64,31 @@ class LearningCurve(Shown):
                 columns[f"{name}{end}"] = [getattr(score, key) for score in found]
         return new_frame(columns, kind)
 
+    @property
+    def trend(self) -> str:
+        """The error over the last doubling: "falling", "flat", "unclear", or "unknown" with too few labels."""
+        if self.gain is None or self.gain.low is None or self.gain.high is None:
+            return "unknown"
+        if self.gain.low > 0:
+            return "falling"
+        return "flat" if self.gain.high < _FLAT else "unclear"
+
     def verdict(self) -> str:
         """Whether more labels would help."""
-        largest = self.sizes[-1]
+        largest, trend = self.sizes[-1], self.trend
         if self.gain is None or self.gain.low is None or self.gain.high is None:
             return "There are too few truth labels to estimate the gain from more: label some more and repeat."
         last = f"Over the last doubling, to {count(largest, 'truth label')}, the error changed by"
         change = f"{last} {_points(-self.gain.value)} points [{_points(-self.gain.high)} to {_points(-self.gain.low)}]"
-        if self.gain.low > 0:
+        if trend == "falling":
             return f"{change}: more labels help; another {largest:,} would gain at most about as much."
-        if self.gain.high < 0.005:
+        if trend == "flat":
             return f"{change}: the curve is flat; more labels would hardly lower the error."
         return f"{change}: no significant gain; more labels may help a little, if at all."
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers and the verdict as plain Python objects that JSON can hold."""
-        return {"verdict": self.verdict(), **asdict(self)}
+        return {"verdict": self.verdict(), "trend": self.trend, **asdict(self)}
 
 
 def learning_curve(
@@ -95,7 +106,8 @@ def learning_curve(
     In each repeat a share of the labelled items is held out, and clones are fitted on the first labels of the rest in
     random order. Every clone also gets the items without truth (2,000 of them at most). With R repeats the variance of
     a score is that of the items' mean losses, plus that over repeats divided by R; the interval of an error is at least
-    3 / n to either side, for events that have not occurred among n items.
+    3 / n to either side, for events that have not occurred among n items. That of the gain is of paired differences, as
+    in `compare`.
 
     Parameters
     ----------
@@ -148,7 +160,7 @@ def learning_curve(
         for kind, is_error in ((0, True), (1, False))
     )
     half = int(np.argmin(np.abs(np.array(steps[:-1]) - steps[-1] / 2))) if len(steps) > 1 else None
-    gain = None if half is None else loss_score(losses[0, :, half] - losses[0, :, -1], is_error=True, least=-1.0)
+    gain = None if half is None else _gain(losses[0, :, half] - losses[0, :, -1])
     return LearningCurve(steps, error, log_loss, gain, len(known), n_repeats * len(steps))
 
 
@@ -189,7 +201,18 @@ def held_out_losses(
     return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
 
 
-def loss_score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
+def _gain(difference: Floats) -> Score:
+    """Mean of paired differences of errors (n_repeats, n_items), NaN if an item was not held out, by item."""
+    held_out = ~np.isnan(difference).all(axis=0)
+    by_item = np.nanmean(difference[:, held_out], axis=0)
+    value = float(np.nanmean(difference, axis=1).mean())
+    if len(by_item) < 2 or len(difference) < 2:
+        return Score(value, None, None)
+    low, high = paired_interval(by_item, np.ones(len(by_item)), LEVEL)
+    return Score(value, min(low, value), max(high, value))
+
+
+def loss_score(losses: Floats, *, is_error: bool) -> Score:
     """Mean and interval of losses (n_repeats, n_items), NaN if an item was not held out."""
     by_repeat = np.nanmean(losses, axis=1)
     value = float(by_repeat.mean())
@@ -201,4 +224,4 @@ def loss_score(losses: Floats, *, is_error: bool, least: float = 0.0) -> Score:
     half = Z_95 * float(np.sqrt(variance))
     if is_error:
         half = max(half, 3.0 / len(by_item))
-    return Score(value, max(least, value - half), min(1.0, value + half) if is_error else value + half)
+    return Score(value, max(0.0, value - half), min(1.0, value + half) if is_error else value + half)

@@ -143,11 +143,18 @@ def predictions(team: Team, X: Any, y: Any = None, *, sample_weight: ArrayLike |
     >>> found.human_label.tolist(), found.model_label.tolist(), found.combined_label.tolist()
     ([0, 1, 0, 1], [0, 1, 1, 1], [0, 1, 0, 1])
     """
+    observations, truth, weight = matched_items(team, X, y, sample_weight)
+    return replace(predict_all(team, observations, truth, weight), how=status_of(team, observations, truth))
+
+
+def matched_items(
+    team: Team, X: Any, y: Any, sample_weight: ArrayLike | None
+) -> tuple[Observations, Codes, Floats | None]:
+    """Items as the team sees them, the codes of their truth and their weights, matched row by row."""
     observations = observed_by(team, X)
     y, sample_weight = matched_rows(X, y, sample_weight)
     weight = as_weight(sample_weight, len(observations))
-    truth = as_truth(y, observations)
-    return replace(predict_all(team, observations, truth, weight), how=status_of(team, observations, truth))
+    return observations, as_truth(y, observations), weight
 
 
 def predict_all(

@@ -15,12 +15,16 @@ from twoheads.evaluation.calibration_scores import classwise_score, top_label_sc
 from twoheads.evaluation.label_metrics import LABEL_METRICS
 from twoheads.evaluation.metric import Metric, ScoredItems
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.calibration import best_log_power, raised
 from twoheads.kernels.inference.tilting import possible_losses
 from twoheads.kernels.scoring import scores
 from twoheads.kernels.simplex import FLOOR
 
-#: What else might have been true counts as so many items, at the forecast with this power (somewhat less sure).
-_POSSIBLE_ITEMS, _POSSIBLE_POWER = 2.0, 0.7
+#: What else might have been true counts as so many items.
+_POSSIBLE_ITEMS = 3.0
+#: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
+#: are somewhat too sure.
+_LOG_POWER_PRIOR = float(np.log(0.8)), 0.28
 
 
 def _error(items: ScoredItems) -> Score:
@@ -48,8 +52,9 @@ def _mean_loss(items: ScoredItems, seen: Floats, loss: Floats) -> Score:
     """The mean of the losses seen; every outcome of every item, ``loss`` (n_classes, n_items), is possible."""
     if len(seen) > MANY:
         return mean_score(seen, items.weight, items.replicates)
-    flatter = np.maximum(items.known_proba, FLOOR) ** _POSSIBLE_POWER
-    possible = possible_losses(loss, flatter / flatter.sum(axis=0), items=_POSSIBLE_ITEMS)
+    weight = items.weight * (items.weight.sum() / (items.weight**2).sum())
+    power = best_log_power(items.known_proba, items.true_label, weight, _LOG_POWER_PRIOR)
+    possible = possible_losses(loss, raised(items.known_proba, power), items=_POSSIBLE_ITEMS)
     return mean_score(seen, items.weight, items.replicates, possible=possible)
 
 

@@ -30,6 +30,7 @@ class Block:
     number      (n_items,) the items' numbers in the table, from 0; None if not needed
     top_labels  (n_models + 1, n_items) the class that each of several models, and their mean, finds most probable, of
                 items whose models were then pooled; None otherwise
+    fold        (n_items,) the items' folds for cross-fitting; None where these follow from ``number``
     """
 
     log_proba: Floats
@@ -43,6 +44,7 @@ class Block:
     no_model: NDArray[np.bool_] | None = None
     number: Codes | None = None
     top_labels: Codes | None = None
+    fold: Codes | None = None
 
     @property
     def n_items(self) -> int:
@@ -108,6 +110,7 @@ class Block:
             None if self.no_model is None else self.no_model[items],
             None if self.number is None else self.number[items],
             None if self.top_labels is None else self.top_labels[:, items],
+            None if self.fold is None else self.fold[items],
         )
 
 
@@ -148,6 +151,7 @@ def joined(blocks: Sequence[Block]) -> Block:
         filled("no_model", False),
         filled("number", MISSING),
         None if (top := each("top_labels")) is None else np.concatenate(top, axis=1),
+        filled("fold", 0),
     )
 
 

@@ -29,6 +29,12 @@ EM_CORRELATION = 0.1
 #: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
 AGREEMENT_LABELS = 10.0
 
+#: How much comes of what a team's probabilities say it wins over a partner: mean, spread with many labels, labels with
+#: which the variance doubles, and degrees of freedom.
+CAME_MEAN, CAME_SD, CAME_LABELS, CAME_FREEDOM = 1.0, 0.45, 60.0, 3.0
+#: What it wins, in items, where the items seen show nothing, and the spread of that.
+UNSEEN_GAIN, UNSEEN_SD = 0.1, 0.3
+
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
 
@@ -45,6 +51,3 @@ PANEL_UNCHANGED = 0.1
 MAJORITY_POWER = 0.75
 #: Labels that this prior is worth.
 SHARES_STRENGTH = 10.0
-
-#: Weight of a member's own marginal in the probability of its scores under each class.
-LEVEL_STRENGTH = 8.0

@@ -228,9 +228,9 @@ class Observations(ShownObservations):
         return len(self.items)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """(n_items, n_annotators + n_models * n_classes), the shape of the same observations as a frame."""
-        return len(self), len(self.annotators) + max(1, len(self.models)) * self.n_classes
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
 
     def __getitem__(self, key: Any) -> Self:
         """The observations of a subset of the items, by a slice, a mask or positions."""

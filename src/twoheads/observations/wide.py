@@ -26,9 +26,9 @@ class ShownObservations(Shown):
     machines: tuple[str, ...]
 
     @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return len(self.classes)
+    def shape(self) -> tuple[int, int]:
+        """(n_items, n_annotators + n_models * n_classes), the shape of the same observations as a frame."""
+        return len(self.items), len(self.annotators) + max(1, len(self.models)) * len(self.classes)
 
     def summary(self) -> dict[str, Any]:
         """What a terminal and a notebook show."""
@@ -45,7 +45,7 @@ class ShownObservations(Shown):
         names = np.array([*self.classes.tolist(), None], dtype=object)  # MISSING is the last
         columns: dict[str, Any] = {"item": self.items}
         for at, name in enumerate(self.annotators):
-            columns[self._column_of(name)] = names[answer_of(self.answers, at, self.n_classes)]
+            columns[self._column_of(name)] = names[answer_of(self.answers, at, len(self.classes))]
         for model, proba in zip(self.models, self.model_proba, strict=False):
             start = "" if len(self.models) == 1 else f"{model}."
             for at, label in enumerate(self.classes.tolist()):

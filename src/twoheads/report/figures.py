@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from twoheads.evaluation.headline import name_of
 from twoheads.report.displays import (
-    ComparisonDisplay,
     ConfusionDisplay,
     LearningCurveDisplay,
     ReliabilityDisplay,
     TemperatureDisplay,
 )
-from twoheads.report.displays.comparison_display import SHOWN
 from twoheads.report.svg import inline_svg
-from twoheads.text import interval, percent
+from twoheads.text import percent
 
 
 def figures(summary: dict[str, Any]) -> dict[str, str]:
     """Draw each section that has numbers; inline SVG by name."""
     drawn: dict[str, str] = {}
     for name, draw in (
-        ("comparison", _comparison),
         ("reliability", _reliability),
         ("confusion", _confusion),
         ("temperature", _temperature),
@@ -30,18 +26,6 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
         if summary[name]["available"]:
             drawn |= draw(summary)
     return drawn
-
-
-def _comparison(summary: dict[str, Any]) -> dict[str, str]:
-    section = summary["comparison"]
-    errors = {name: section[name]["error"] for name in SHOWN if section[name] is not None}
-    values = "; ".join(
-        f"{name_of(name, crowd='crowd' in errors)} {percent(error['value'], 1)} {interval(error['low'], error['high'])}"
-        for name, error in errors.items()
-    )
-    figure = ComparisonDisplay(errors).plot().figure_
-    description = f"Error of each, with 95 % interval: {values}."
-    return {"comparison": inline_svg(figure, name="fig-comparison", title="Error of each", description=description)}
 
 
 def _reliability(summary: dict[str, Any]) -> dict[str, str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
 import os
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from twoheads.combination.rivals import MODELS, PEOPLE
+from twoheads.combination.rivals import PEOPLE
 from twoheads.evaluation import METRICS
 from twoheads.evaluation.headline import name_of
 from twoheads.evaluation.team import Team
 from twoheads.rendering.templates import template_environment
 from twoheads.report.figures import figures
-from twoheads.report.sections import SECTIONS
+from twoheads.report.sections import ANALYSIS, DECISION
 from twoheads.report.summary import summary as summarise
 from twoheads.storage.atomic import atomic_write
 from twoheads.text import percent
@@ -23,9 +26,16 @@ if TYPE_CHECKING:
 
 _KEEP = re.compile(r"\[[^\]]*\]|p [<=] [\d.]+|[\d.,]+ (?:%|items?|points)")
 
+#: Marks that tell people, models and the team apart without colour.
+_MARK = {"human": "●", "model": "■", "combination": "▲", "other": "◆"}
+_MAX_PARTS = 5  # contributions on an item's card; the others are folded
+
 
 def page(summary: dict[str, Any]) -> str:
-    """Write a report as one HTML page: no network, no scripts, light and dark, for screen, phone and paper.
+    """Write a report as one HTML page: no network, light and dark, for screen, phone and paper.
+
+    Its one script sorts the table of people and opens what is folded before it is printed; the page's own policy lets
+    no other run, and without it everything can be read.
 
     Parameters
     ----------
@@ -40,12 +50,15 @@ def page(summary: dict[str, Any]) -> str:
     >>> page(summary(ProbabilityLabelCombiner().fit(X), X))[:15]
     '<!DOCTYPE html>'
     """
-    template = _environment().get_template("report.html.j2")
+    environment = _environment()
     from markupsafe import Markup  # of Jinja, whose absence the environment reports
 
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
-    return template.render(
-        s=summary, figures=drawn, sections=SECTIONS, metrics=[metric for metric in METRICS if metric.shown]
+    shown = [metric for metric in METRICS if metric.shown]
+    script = environment.get_template("report.js").render()
+    allowed = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return environment.get_template("report.html.j2").render(
+        s=summary, figures=drawn, metrics=shown, script=Markup(script), script_hash=allowed
     )
 
 
@@ -69,24 +82,44 @@ def write_report(path: str | os.PathLike[str], team: Team, X: Any, y: Any = None
 @cache
 def _environment() -> Environment:
     environment = template_environment("twoheads.report", "A report")
-    environment.globals |= {"name_of": name_of, "cards_of": _cards}
+    environment.globals |= {
+        "name_of": name_of,
+        "ranked": _ranked,
+        "strongest": _strongest,
+        "reach": _reach,
+        "decision": DECISION,
+        "analysis": ANALYSIS,
+        "marks": _MARK,
+        "side_of": _side,
+    }
     environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
     return environment
 
 
-def _cards(rivals: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, Any]]]:
-    """The best rival among people and the best among models, with their colour and mark."""
-    found = []
-    for side, mark, keys in (("human", "●", PEOPLE), ("model", "■", MODELS)):
-        here = [rival for rival in rivals if rival["key"] in keys]
-        if here:
-            best = min(here, key=lambda rival: (not rival["better_half"], rival["key"] == "best_person", _error(rival)))
-            found.append((side, mark, best))
-    return found
+def _side(key: str) -> str:
+    """Whose colour and mark a rival has."""
+    return "human" if key in PEOPLE else "model"
 
 
-def _error(rival: dict[str, Any]) -> float:
-    return float(rival["error"]["value"])
+def _ranked(comparison: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rivals and the team, the fewest errors first."""
+    rows = [{**rival, "side": _side(rival["key"])} for rival in comparison["rivals"]]
+    team = {"words": "the team", "side": "combination", "better_half": False, "n_items": comparison["n_items"]}
+    rows.append({**team, "error": comparison["combination"]["error"]})
+    return sorted(rows, key=lambda row: float(row["error"]["value"]))
+
+
+def _reach(values: list[float | None]) -> float:
+    """The end of an axis from 0: the next multiple of a tenth, of 5 % or of 1 %, above all values."""
+    most = max((value for value in values if value is not None), default=0.0)
+    step = next(step for step in (0.01, 0.05, 0.1) if most <= 6 * step or step == 0.1)
+    return min(1.0, max(step, math.ceil(most / step - 1e-9) * step))
+
+
+def _strongest(parts: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The contributions to an item's log-odds by their strength: the first few, and the others."""
+    by_strength = sorted(parts, key=lambda part: -abs(part["log_odds"]))
+    return by_strength[:_MAX_PARTS], by_strength[_MAX_PARTS:]
 
 
 def _together(text: str) -> str:

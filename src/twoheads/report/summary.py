@@ -21,6 +21,7 @@ from twoheads.report.sections import SECTIONS
 from twoheads.report.sections.accuracy_bound_section import accuracy_bound_section
 from twoheads.report.sections.common import unavailable
 from twoheads.report.sections.confusion_section import confusion_section
+from twoheads.report.sections.cost_section import cost_section
 from twoheads.report.sections.exchange_section import exchange_section
 from twoheads.report.sections.independence_section import independence_section
 from twoheads.report.sections.items_section import items_section
@@ -29,10 +30,13 @@ from twoheads.report.sections.method_section import method_section
 from twoheads.report.sections.people_section import people_section
 from twoheads.report.sections.reliability_section import reliability_section
 from twoheads.report.sections.temperature_section import temperature_section
+from twoheads.report.verdict import verdict, verdict_without_truth
 from twoheads.text import count
 
 _NEEDS_TRUTH = "This needs items of known truth, and there are none here."
-_VERSION = 1
+_NO_TRUTH = "the truth is not known for any of these items."
+_VERSION = 2
+_FIRST = ("verdict", "statistics", "headline", "notes", "cost")
 
 
 def summary(
@@ -65,7 +69,8 @@ def summary(
     sample_weight : array of shape (n_items,), optional
         How often each item counts.
     title, date : str
-        The title and the date on the page; no date by default, so that the same data give the same report.
+        The title of the page, such as the name of the data set, and its date; no date by default, so that the same data
+        give the same report.
     source : mapping of str to str, optional
         What else is needed to repeat it: the files, the command.
     n_shown : int
@@ -76,9 +81,10 @@ def summary(
     Returns
     -------
     dict
-        ``headline``, ``notes``, ``data``, and a dict per section: ``comparison``, ``exchange``, ``reliability``,
-        ``confusion``, ``people``, ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``items``,
-        ``method``. Each has ``available`` and ``words``; a section that cannot be made has the reason in ``words``.
+        ``verdict`` (as `twoheads.report.verdict.Verdict`), ``statistics``, ``headline``, ``notes``, ``data``, ``cost``,
+        and a dict per section: ``comparison``, ``people``, ``items``, ``exchange``, ``reliability``, ``confusion``,
+        ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``method``. Each has ``available``
+        and ``words``; a section that cannot be made has the reason in ``words``, and is not on the page.
 
     Examples
     --------
@@ -104,26 +110,31 @@ def summary(
         "source": dict(source or {}),
         "data": _data(observations, predicted, evaluated),
     }
+    curve = learning_curve_section(team, observations, predicted.true_label, random_state)
     if evaluated is None:
         sections = _sections_without_truth(team, observations, reason, n_bootstrap, random_state)
     else:
         comparison = compare_judged(team, items, n_bootstrap=n_bootstrap, random_state=random_state)
         sections = _sections_with_truth(team, evaluated, comparison, random_state)
+        found = verdict(comparison, trend=curve.get("trend", "unknown"), n_people=len(people_in(observations)))
+        sections["verdict"] = found.as_dict()
+    difference = sections["comparison"].get("difference")
     sections |= {
+        "cost": cost_section(team, observations, None if difference is None else difference["better"]),
         "confusion": confusion_section(team, status=items.status),
         "people": people_section(
             team, observations, items.truth, items.weight, fitted_on_same=items.status in (CROSS_VALIDATED, TOO_KIND)
         ),
         "temperature": temperature_section(team),
-        "learning_curve": learning_curve_section(team, observations, predicted.true_label, random_state),
+        "learning_curve": curve,
         "items": items_section(team, observations, predicted, n_shown),
         "method": {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state},
     }
-    found: dict[str, Any] = head | {name: sections[name] for name in ("headline", "notes", *SECTIONS)}
+    content: dict[str, Any] = head | {name: sections[name] for name in (*_FIRST, *SECTIONS)}
     shares = class_shares_of(team)
     if shares is not None:
-        found |= {"class_shares": shares.as_dict(), "notes": [*found["notes"], shares.sentence()]}
-    return plain(found)  # type: ignore[no-any-return]
+        content |= {"class_shares": shares.as_dict(), "notes": [*content["notes"], shares.sentence()]}
+    return plain(content)  # type: ignore[no-any-return]
 
 
 def _data(observations: Observations, predicted: Predictions, evaluated: Predictions | None) -> dict[str, Any]:
@@ -154,8 +165,12 @@ def _sections_without_truth(
     team: Team, observations: Observations, reason: str, n_bootstrap: int, random_state: int | None
 ) -> dict[str, Any]:
     known = without_truth(team, observations, n_bootstrap=n_bootstrap, random_state=random_state)
+    found = known.headline() if reason == _NEEDS_TRUTH else reason
+    why = _NO_TRUTH if reason == _NEEDS_TRUTH else "the truth is known for a single item, which the team was fitted on."
     return {
-        "headline": known.headline() if reason == _NEEDS_TRUTH else reason,
+        "verdict": verdict_without_truth(why).as_dict(),
+        "statistics": found,
+        "headline": found,
         "notes": known.notes(),
         "comparison": {**unavailable(reason), "without_truth": known.as_dict()},
     } | {name: unavailable(reason) for name in ("exchange", "reliability", "independence", "accuracy_bound")}
@@ -166,6 +181,7 @@ def _sections_with_truth(
 ) -> dict[str, Any]:
     numbers = comparison.as_dict()
     return {
+        "statistics": comparison.statistics(),
         "headline": numbers.pop("headline"),
         "notes": numbers.pop("notes"),
         "comparison": {"available": True, "words": "", **numbers},

@@ -50,7 +50,7 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> st
     inside = text[text.index(">", text.index("<svg")) + 1 :]
     opening = (
         f'<svg viewBox="0 0 {box[1]} {box[2]}" role="img" aria-labelledby="{name}-title {name}-desc" '
-        f'style="max-width:{float(box[1]) * 1.45:.0f}px">'
+        f'style="max-width:{float(box[1]) * 1.7:.0f}px">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'
     )
     return opening + inside.strip()

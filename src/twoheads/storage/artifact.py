@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import errno
 import hashlib
 import json
@@ -18,6 +17,9 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidArtifact, MissingArtifact
 from twoheads.observations.labels import in_order
 from twoheads.storage.atomic import atomic_write
+from twoheads.storage.damage import Damaged, need
+from twoheads.storage.packing import pack, unpack
+from twoheads.storage.restorable import Restorable
 
 FORMAT = "twoheads"
 #: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
@@ -30,14 +32,10 @@ _checks: list[tuple[type, Check]] = []
 Class = TypeVar("Class", bound=type)
 
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>|]U\d{1,6}|object")
-_MANY = 10_000  # numbers: a longer array is written as base64
+_MANY = 10_000  # numbers: a longer array is packed
 _NO_HISTORY = "its history is not a list of entries"
 _REMEDY = "Give a file that save() or 'twoheads fit' wrote."
 _PLAIN = (bool, int, float, str)
-
-
-class _Damaged(Exception):
-    """A fault inside a file."""
 
 
 def register(cls: Class) -> Class:
@@ -78,8 +76,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         need(isinstance(history, list) and all(isinstance(entry, dict) for entry in history), _NO_HISTORY)
         vars(made).update({HISTORY: history} if history else {})
         return made
-    except (_Damaged, RecursionError) as error:
-        raise InvalidArtifact(f"{path} is damaged: {error}. Save the team again.") from None
+    except (Damaged, RecursionError) as error:
+        raise InvalidArtifact(f"{path} is damaged: {' '.join(str(error).split())}. Save the team again.") from None
     except InvalidArtifact as error:
         raise InvalidArtifact(f"{path}: {error}") from None
 
@@ -92,7 +90,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise _missing(Path(path)) from None
     except OSError as error:
         raise InvalidArtifact(f"{path} cannot be read ({error.strerror}). {_REMEDY}") from None
-    except (ValueError, RecursionError, _Damaged) as error:
+    except (ValueError, RecursionError, Damaged) as error:
         raise InvalidArtifact(f"{path} is damaged: not valid JSON ({error}). Save the team again.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidArtifact(f"{path} is not a saved team of twoheads. {_REMEDY}")
@@ -118,7 +116,7 @@ def decoded(content: Any) -> Any:
     """A value inside a document, as `save` has encoded it; None if it is not there or damaged."""
     try:
         return _decode(content)
-    except (_Damaged, InvalidArtifact, RecursionError):
+    except (Damaged, InvalidArtifact, RecursionError):
         return None
 
 
@@ -136,13 +134,18 @@ def _checked(made: Any) -> Any:
     """An object that was read, if its fields are as its class needs them."""
     for cls, check in _checks:
         if isinstance(made, cls):
-            try:
-                check(made)
-            except (_Damaged, MemoryError):
-                raise
-            except Exception as error:  # whatever a field of another type or shape leads to
-                raise _Damaged(f"its fields do not fit together ({type(error).__name__}: {error})") from None
+            _run(check, made)
     return made
+
+
+def _run(check: Check, made: Any) -> None:
+    """Run what fails if fields of an object are not as its class needs them."""
+    try:
+        check(made)
+    except (Damaged, MemoryError):
+        raise
+    except Exception as error:  # whatever a field of another type or shape leads to
+        raise Damaged(f"its fields do not fit together ({type(error).__name__}: {error})") from None
 
 
 def _missing(path: Path) -> MissingArtifact:
@@ -182,10 +185,11 @@ def _encode_object(value: Any) -> Any:
     name = cls.__name__
     if _registry.get(name) is not cls:
         raise InvalidArtifact(f"a {name} cannot be saved: its class is not registered with twoheads.")
+    state = value.saved_state() if isinstance(value, Restorable) else vars(value)
     return {
         "class": name,
         "parameters": {key: _encode(entry) for key, entry in value.get_params(deep=False).items()},
-        "fitted": {key: _encode(entry) for key, entry in vars(value).items() if _is_state(key) and key != HISTORY},
+        "fitted": {key: _encode(entry) for key, entry in state.items() if _is_state(key) and key != HISTORY},
     }
 
 
@@ -195,16 +199,16 @@ def _is_state(name: str) -> bool:
 
 def _encode_array(array: NDArray[Any]) -> dict[str, Any]:
     """Dtype, shape and entries in C order; also the memory order, which can change the last bit of a sum."""
-    dtype = "object" if array.dtype.kind == "O" else array.dtype.str
-    listed = array.ravel().tolist()
-    if not _DTYPE.fullmatch(dtype) or (dtype == "object" and not all(isinstance(entry, str) for entry in listed)):
+    dtype, is_text = "object" if array.dtype.kind == "O" else array.dtype.str, array.dtype.kind in "OU"
+    texts = dtype != "object" or all(isinstance(entry, str) for entry in array.ravel().tolist())
+    if not _DTYPE.fullmatch(dtype) or not texts:
         raise InvalidArtifact(f"an array of dtype {array.dtype} cannot be saved.")
     content: dict[str, Any] = {"dtype": dtype, "shape": list(array.shape)}
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         content["order"] = "F"
-    if array.dtype.kind in "OU" or array.size <= _MANY:
-        return content | {"values": [_encode(entry) for entry in listed]}
-    return content | {"base64": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")}
+    if is_text or array.size <= _MANY:
+        return content | {"values": [_encode(entry) for entry in array.ravel().tolist()]}
+    return content | pack(array)
 
 
 def _decode(value: Any) -> Any:
@@ -216,7 +220,7 @@ def _decode(value: Any) -> Any:
     need(len(value) == 1, f"an entry has {len(value)} kinds")
     ((kind, content),) = value.items()
     if kind == "float":
-        need(content in ("inf", "-inf", "nan"), f"{content!r} is not a float")
+        need(content in ("inf", "-inf", "nan"), f"{content!r:.80} is not a float")
         return float(content)
     if kind == "dict":
         need(isinstance(content, dict), "a dict has no entries")
@@ -248,10 +252,12 @@ def _decode_object(value: dict[str, Any]) -> Any:
     try:
         made = cls(**given)
     except TypeError as error:
-        raise _Damaged(f"the parameters of {name} are not complete ({error})") from None
+        raise Damaged(f"the parameters of {name} are not complete ({error})") from None
     for key, entry in fitted.items():
         need(_is_state(key) and not hasattr(cls, key), f"{key!r} is not a fitted attribute of {name}")
         setattr(made, key, _decode(entry))
+    if isinstance(made, Restorable):
+        _run(type(made).restore, made)
     classes = getattr(made, "classes_", None)
     sound = classes is None or (isinstance(classes, np.ndarray) and in_order(classes))
     need(sound, f"the classes of {name} are not sorted")
@@ -261,20 +267,14 @@ def _decode_object(value: dict[str, Any]) -> Any:
 def _decode_array(content: Any) -> NDArray[Any]:
     need(isinstance(content, dict), "an array has no entries")
     dtype, shape, order = content.get("dtype"), content.get("shape"), content.get("order", "C")
-    need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r}")
-    need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r} is not a shape")
-    need(order in ("C", "F"), f"unknown memory order {order!r}")
-    array = _packed_entries(content["base64"], dtype) if "base64" in content else _entries(content.get("values"), dtype)
+    need(isinstance(dtype, str) and _DTYPE.fullmatch(dtype) is not None, f"unknown array type {dtype!r:.80}")
+    need(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), f"{shape!r:.80} is not a shape")
+    need(order in ("C", "F"), f"unknown memory order {order!r:.80}")
+    if "packed" in content:
+        return np.array(unpack(content, dtype, shape), order=order)
+    array = _entries(content.get("values"), dtype)
     need(array.size == int(np.prod(shape, dtype=object)), f"an array of shape {shape} has {array.size} entries")
     return np.array(array.reshape(shape), order=order)
-
-
-def _packed_entries(packed: Any, dtype: str) -> NDArray[Any]:
-    need(isinstance(packed, str) and np.dtype(dtype).kind in "biuf", "the entries of an array are not base64")
-    try:
-        return np.frombuffer(base64.b64decode(packed, validate=True), dtype=dtype)
-    except ValueError as error:
-        raise _Damaged(f"the entries of an array are not base64 ({error})") from None
 
 
 def _entries(values: Any, dtype: str) -> NDArray[Any]:
@@ -283,18 +283,12 @@ def _entries(values: Any, dtype: str) -> NDArray[Any]:
     kinds = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
     kind = kinds[np.dtype(dtype).kind]
     strange = next((entry for entry in entries if type(entry) is not kind), None)
-    need(all(type(entry) is kind for entry in entries), f"{strange!r} in an array of {dtype}")
+    need(all(type(entry) is kind for entry in entries), f"{strange!r:.80} in an array of {dtype}")
     try:
         return np.array(entries, dtype=dtype)
     except (OverflowError, ValueError) as error:
-        raise _Damaged(f"{error} in an array of {dtype}") from None
-
-
-def need(condition: bool, otherwise: str) -> None:
-    """Refuse what is read, for this reason, unless a condition holds."""
-    if not condition:
-        raise _Damaged(otherwise)
+        raise Damaged(f"{error} in an array of {dtype}") from None
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _Damaged(f"{name} is not a JSON number")
+    raise Damaged(f"{name} is not a JSON number")

@@ -35,8 +35,9 @@ __all__ = [
     "room",
 ]
 
-#: Memory of DuckDB before it spills to disk.
-MEMORY_LIMIT = "1GB"
+#: Memory of DuckDB before it spills to disk, and the most threads that share it.
+MEMORY_LIMIT = "512MB"
+_MOST_THREADS = 4
 
 
 def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, folder: str | None = None) -> Any:
@@ -48,10 +49,14 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
         raise MissingExtra.instead_of(error, "duckdb", "cli", purpose) from None
     connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
     connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
-    connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
+    connection.execute(f"SET memory_limit = {quoted(memory_limit)}; SET threads = {_threads()}")
     # DuckDB makes the folder when it spills, and removes it when the connection is closed.
     connection.execute(f"SET temp_directory = {quoted(folder or temporary_name())}")
     return connection
+
+
+def _threads() -> int:
+    return min(_MOST_THREADS, os.cpu_count() or 1)
 
 
 class Database:

@@ -51,7 +51,9 @@ def compare(
     scanned = data.scan()
     if output is not None:
         check_output(output, scanned.files)
-    observations, y = read_items(scanned)
+    observations, y, note = read_items(scanned)
+    if note:
+        console.message(note)
     if y is None:
         raise InvalidObservations(
             "The table must hold the truth of some items to compare methods; it has no column truth."

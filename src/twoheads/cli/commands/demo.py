@@ -1,4 +1,4 @@
-"""``twoheads demo``: a real classifier and a simulated reader of scikit-learn's handwritten digits."""
+"""``twoheads demo``: two real classifiers and five simulated readers of scikit-learn's handwritten digits."""
 
 from __future__ import annotations
 
@@ -15,14 +15,9 @@ from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidObservations
 
 if TYPE_CHECKING:
-    import numpy as np
+    from numpy.typing import NDArray
 
-    from twoheads.kernels.arrays import Codes, Floats
-
-#: The digit that the simulated reader mistakes each digit for, and how often the reader is right.
-LOOKS_LIKE = (6, 7, 3, 8, 9, 6, 5, 1, 3, 4)
-RIGHT, MISTAKEN = 0.90, 0.08
-LABELLED = 200
+    from twoheads.datasets import DigitReadings
 
 
 def demo(
@@ -31,7 +26,7 @@ def demo(
 ) -> Result:
     """Write a small example and run all steps on it: fit, combine, evaluate, report.
 
-    A real classifier and a simulated reader of scikit-learn's handwritten digits; nothing is downloaded.
+    Two real classifiers and five simulated readers of scikit-learn's handwritten digits; nothing is downloaded.
 
     Example:  twoheads demo
     """
@@ -42,14 +37,13 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> Result:
     """Write the example's tables, then run the commands a user would type; returns the results of these."""
     _writable(folder)
     console.message(
-        "The images are scikit-learn's handwritten digits; the model is a naive Bayes classifier trained on 400."
+        "The images are scikit-learn's handwritten digits; the models are two classifiers trained on others."
     )
-    console.message("The reader is simulated: right on 90 % of images, with a similar digit on most others.")
+    console.message("The five readers are simulated: they differ in skill, see a part of the images each, and err on")
+    console.message("the hard ones, as the models do. `twoheads.datasets.load_digit_readings().description` says how.")
     labelled, held_out = folder / "labelled.csv", folder / "held-out.csv"
-    _write_example(labelled, held_out)
-    console.message(
-        f"Wrote {labelled} ({LABELLED} images with their truth, to fit) and {held_out} (the others, to evaluate)."
-    )
+    write_example(labelled, held_out)
+    console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (others, to evaluate).")
     team, verdicts, page = folder / "team.json", folder / "verdicts.csv", folder / "report.html"
     steps = [
         ["fit", str(labelled), "-o", str(team)],
@@ -85,33 +79,19 @@ def _writable(folder: Path) -> None:
         raise InvalidObservations(f"{folder} is a file; give the demo a folder of its own: twoheads demo DIR") from None
 
 
-def _write_example(labelled: Path, held_out: Path) -> None:
-    import numpy as np
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-    from sklearn.naive_bayes import GaussianNB
+def write_example(labelled: Path, held_out: Path) -> None:
+    """Write the images whose truth is in the example data, and the others, as CSV."""
+    from twoheads.datasets import load_digit_readings
 
-    images, digits = load_digits(return_X_y=True)
-    number = np.arange(len(digits))
-    training, rest = train_test_split(number, train_size=400, random_state=0)
-    classifier = GaussianNB(var_smoothing=1e-2).fit(images[training], digits[training])
-    proba, truth = classifier.predict_proba(images[rest]), digits[rest]
-    human = _simulated_reader(truth, np.random.default_rng(0))
-    for path, rows in ((labelled, slice(0, LABELLED)), (held_out, slice(LABELLED, None))):
-        _write_csv(path, rest[rows], human[rows], proba[rows], truth[rows])
+    data = load_digit_readings()
+    known = data.y >= 0
+    for path, rows in ((labelled, known), (held_out, ~known)):
+        _write_csv(path, data, rows)
 
 
-def _simulated_reader(truth: Codes, rng: np.random.Generator) -> Codes:
-    import numpy as np
-
-    draw = rng.random(len(truth))
-    guess = rng.integers(0, 10, len(truth))
-    return np.where(draw < RIGHT, truth, np.where(draw < RIGHT + MISTAKEN, np.array(LOOKS_LIKE)[truth], guess))
-
-
-def _write_csv(path: Path, item: Any, human: Codes, proba: Floats, truth: Codes) -> None:
+def _write_csv(path: Path, data: DigitReadings, rows: NDArray[Any]) -> None:
+    columns = {**data.table, "truth": data.truth}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["item", "human", *(f"p_{digit}" for digit in range(10)), "truth"])
-        for row in zip(item, human, proba, truth, strict=True):
-            writer.writerow([f"digit-{row[0]:04d}", row[1], *(f"{p:.6g}" for p in row[2]), row[3]])
+        writer.writerow(columns)
+        writer.writerows(zip(*(values[rows] for values in columns.values()), strict=True))

@@ -26,8 +26,9 @@ def evaluate(
     from twoheads.cli.holdout import evaluate_team, read_items
 
     fitted = with_class_shares(read_team(team), class_shares)
-    observations, y = read_items(data.scan_for(fitted))
+    observations, y, note = read_items(data.scan_for(fitted))
     found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
+    found["notes"] += [note] if note else []
     if metrics is not None:
         return found | print_metrics(
             fitted, observations, y, split_names(metrics, "--metrics"), random_state=seed_of(fitted, seed)

@@ -12,8 +12,9 @@ from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import fitted_when, seed_of
+from twoheads.cli.provenance import fitted_when, seed_of, today
 from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions
 
 
@@ -22,10 +23,13 @@ def report(
     team: Team,
     data: TableOptions,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
+    title: Annotated[
+        str | None, typer.Option("--title", help="Title of the page, such as the name of the data set.")
+    ] = None,
     class_shares: ClassShares = None,
     seed: Seed = None,
 ) -> Result:
-    """Write one self-contained page: the result, its intervals, which partner corrects which errors, what to look at.
+    """Write one self-contained page: the verdict, how sure it is, who errs how often, and what to look at.
 
     With --json the numbers of the page are printed, and no page is written.
 
@@ -38,16 +42,24 @@ def report(
     scanned = data.scan_for(fitted)
     if not console.wants_json():
         check_output(output, [team, *scanned.files])
-    observations, y = read_items(scanned)
+    observations, y, note = read_items(scanned)
+    table = shown(str(data.table or data.model or data.answers))
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
-        "date": fitted_when(fitted),
-        "source": {"team": str(team), "table": str(data.table or data.model or data.answers)},
+        "date": today(),
+        "source": {
+            "team": str(team),
+            "fitted": fitted_when(fitted) or "unknown",
+            "table": f"{table}. {note}" if note else table,
+        },
     }
+    if title is not None:
+        options["title"] = title
     if console.wants_json():
         return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)
-    console.message(found["headline"])
+    console.message(found["verdict"]["sentence"])
+    console.message(found["statistics"])
     for note in found["notes"]:
         console.message(note)
     console.message(f"The report is in {output}.")

@@ -29,7 +29,8 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.confusion.matrices import MANY_CLASSES
+from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
@@ -138,8 +139,7 @@ def _opened(parts: Parts, items: CountableItems | SampledItems, earlier: Suffici
     statistics = collect_statistics(items.schema, sizes, blocks, labelled, settings)
     if earlier is None:
         return _Opened(items, labelled, statistics, response, blocks)
-    known = set(earlier.annotators)
-    annotators = (*earlier.annotators, *(name for name in statistics.annotators if name not in known))
+    annotators = tuple(dict.fromkeys((*earlier.annotators, *statistics.annotators)))
     merged = merge_statistics([earlier, statistics], annotators)
     machines = tuple(name for name in annotators if name in (*earlier.machines, *items.schema.machines))
     schema = replace(items.schema, annotators=annotators, has_model=merged.has_model, machines=machines)
@@ -155,10 +155,10 @@ def _start_response(items: CountableItems | SampledItems, earlier: SufficientSta
     if statistics is not None and statistics.response_bounds is not None:
         return ResponseModel().start_at(statistics.response_bounds, items.schema.n_classes, items.schema.scored)
     confidences = None if isinstance(items, SampledItems) else items.confidences()
-    if confidences is None and items.schema.levels is not None:
-        confidences = np.empty(0)
     if confidences is None:
-        return None
+        if items.schema.levels is None:
+            return None
+        confidences = np.empty(0)
     return ResponseModel().start(confidences, items.schema.n_classes, items.schema.scored)
 
 
@@ -226,8 +226,7 @@ def _start_from_votes(state: FitState) -> FitState:
 
 def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:
     """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
-    schema, parts = state.schema, state.parts
-    confusion = state.confusion
+    schema, parts, confusion = state.schema, state.parts, state.confusion
     # The weight is that of agreement as evidence about accuracy; ways of answering are seen on every item.
     response_weight = 1.0 if unlabelled_weight is None else 1.0 / unlabelled_weight
     if unlabelled_weight is None:
@@ -263,25 +262,27 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
 
 def _learns_class_prior(state: FitState) -> bool:
     """Whether EM estimates the class prior; a team without a model holds it, see `crowd_shares`."""
-    class_prior = state.parts.class_prior
-    held = crowd_shares(state.statistics, state.parts.dependence) is not None
-    return isinstance(class_prior, str) and class_prior == "learn" and not held
+    learns = isinstance(state.parts.class_prior, str) and state.parts.class_prior == "learn"
+    return learns and crowd_shares(state.statistics, state.parts.dependence) is None
 
 
 def _run_em_of_matrices(state: FitState) -> FitState:
-    """EM with the calibrator held, and all items together with the weight of a few labels.
+    """EM with the calibrator held: all items together have the weight of a few labels, but show what people confuse.
 
-    One answer per item and the model's row do not show who is right where they differ: EM would take their agreement
-    for as many labels as there are items.
+    One answer per item and the model's row do not show who is right where they differ; agreement is not so many labels.
     """
     weight = min(1.0, AGREEMENT_LABELS / max(state.statistics.answered_items, 1e-300))
-    return _run_em(state, hold_calibrator=True, unlabelled_weight=weight)
+    fitted = _run_em(state, hold_calibrator=True, unlabelled_weight=weight)
+    if not state.confusion.uses_overlap or not 2 < state.schema.n_classes <= MANY_CLASSES:
+        return fitted
+    whole = _run_em(replace(fitted, em_blocks=state.em_blocks), hold_calibrator=True, unlabelled_weight=1.0)
+    return replace(fitted, confusion=fitted.confusion.with_errors_of(whole.confusion))
 
 
 def _em_blocks(state: FitState) -> Sequence[Block]:
     """Blocks with more numbers than the counts of all annotators, which each adds; but not eight times too large."""
-    n_annotators, n_classes = state.schema.n_annotators, state.schema.n_classes
-    return state.items.blocks(min_items=max(64, min((n_annotators + 1) * n_classes, 8 * BLOCK_NUMBERS // n_classes)))
+    n_rows, n_classes = state.schema.n_annotators + 1, state.schema.n_classes
+    return state.items.blocks(min_items=max(64, min(n_rows * n_classes, 8 * BLOCK_NUMBERS // n_classes)))
 
 
 _STAGES: dict[Stage, Callable[[FitState], FitState]] = {

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betainc
 from sklearn.base import BaseEstimator
 
 from twoheads.combination.rivals import N_SUMS, RivalList, Rivals, model_labels
@@ -15,10 +14,8 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.preference import Preference, fit_preference
+from twoheads.kernels.scoring.chance import chance_better
 from twoheads.storage.artifact import register
-
-#: The strength of the prior that neither of two is better: how much of it there is, and how soon it fades.
-PRIOR_ITEMS, PRIOR_FADES = 30.0, 5.0
 
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, the
 #: label of all answers together, and that of people's, MISSING where there is none; all fitted without the items.
@@ -33,9 +30,10 @@ class HoldoutRecord(BaseEstimator):
     n                          weight of the items
     human_errors, model_errors, errors   errors of the annotators, of the model and of the combination
     over_human, over_model     items that only the combination got right, and only the annotators (or the model)
+    expected_over_human, expected_over_model   how many more of the first than of the second its probabilities say
     human_only, model_only     items that only the annotators got right, and only the model
     log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
-    log_loss_gain_se           standard error of their difference
+    log_loss_gain_se           standard error of their difference, no less than both of them believe
     answered, modelled         weight of the items with an answer, and with a model row
     rivals                     whom the combination is compared with on the same items; None without any
     """
@@ -46,6 +44,8 @@ class HoldoutRecord(BaseEstimator):
     errors: float = 0.0
     over_human: tuple[float, float] = (0.0, 0.0)
     over_model: tuple[float, float] = (0.0, 0.0)
+    expected_over_human: float = 0.0
+    expected_over_model: float = 0.0
     human_only: float = 0.0
     model_only: float = 0.0
     log_loss: float = 0.0
@@ -59,25 +59,24 @@ class HoldoutRecord(BaseEstimator):
     def chance_best(self) -> float:
         """The chance that the combination errs less often on new items than the better of annotators and model.
 
-        A draw counts half. Of the items that only one of two gets right, a share theta goes to the combination; its
-        prior is ``Beta(s, s)`` with ``s = 1 + 30 / (n + 5)``, and the chance is P(theta > 1/2), the smaller of the
-        two. With few labels the team that is used differs from those that each item was predicted with: what one
-        won is weaker evidence about the other, and s is larger.
+        A draw counts half. It is the smaller of the two chances (`chance_better`); where a member answers alone, the
+        team draws with it.
         """
-        members = (self.over_human, self.answered), (self.over_model, self.modelled)
-        prior = 1.0 + PRIOR_ITEMS / (self.n + PRIOR_FADES)
-        return min((_chance_better(*counts, prior) for counts, weight in members if weight), default=0.5)
+        chance = min((each for each in self._chances() if each is not None), default=0.5)
+        return chance + self.preference().share_alone * (0.5 - chance)
 
     def preference(self) -> Preference:
         """Whom of the two partners the team prefers, and how far."""
-        if not (self.answered and self.modelled):
+        over_human, over_model = self._chances()
+        if over_human is None or over_model is None:
             return fit_preference(0.0, 0.0, self.n)
-        chances = _chance_better(*self.over_human, 1.0), _chance_better(*self.over_model, 1.0)
-        return fit_preference(self.human_only, self.model_only, self.n, chances)
+        return fit_preference(self.human_only, self.model_only, self.n, (over_human, over_model))
 
-
-def _chance_better(wins: float, losses: float, prior: float) -> float:
-    return 1.0 - float(betainc(wins + prior, losses + prior, 0.5))
+    def _chances(self) -> tuple[float | None, float | None]:
+        """The chance that it errs less than the annotators, and than the model; None where there is none."""
+        human = chance_better(*self.over_human, self.expected_over_human, self.n) if self.answered else None
+        model = chance_better(*self.over_model, self.expected_over_model, self.n) if self.modelled else None
+        return human, model
 
 
 class _Sums(NamedTuple):
@@ -91,11 +90,14 @@ class _Sums(NamedTuple):
     lost_to_human: Any
     won_over_model: Any
     lost_to_model: Any
+    expected_over_human: Any
+    expected_over_model: Any
     human_only: Any
     model_only: Any
     loss: Any
     plain_loss: Any
     squared_gain: Any
+    believed_squared_gain: Any
     answered: Any
     modelled: Any
 
@@ -112,7 +114,7 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     sums = _Sums(*map(float, found[:n_sums]))
     total = max(sums.n, 1.0)
     loss, plain_loss = sums.loss / total, sums.plain_loss / total
-    variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, 0.0)
+    variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, sums.believed_squared_gain / total)
     return HoldoutRecord(
         n=sums.n,
         human_errors=sums.human_errors,
@@ -120,6 +122,8 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
         errors=sums.errors,
         over_human=(sums.won_over_human, sums.lost_to_human),
         over_model=(sums.won_over_model, sums.lost_to_model),
+        expected_over_human=sums.expected_over_human,
+        expected_over_model=sums.expected_over_model,
         human_only=sums.human_only,
         model_only=sums.model_only,
         log_loss=loss,
@@ -152,8 +156,10 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> 
     truth, item = block.true_label, np.arange(block.n_items)
     answered = human != MISSING
     modelled = np.ones(len(truth), dtype=bool) if block.no_model is None else ~block.no_model
-    right, human_right = combined.argmax(axis=0) == truth, human == truth
-    model_right = modelled & (block.log_proba.argmax(axis=0) == truth)
+    label = combined.argmax(axis=0)
+    right, human_right = label == truth, human == truth
+    model = block.log_proba.argmax(axis=0)
+    model_right = modelled & (model == truth)
     loss, plain_loss = (-np.log(np.maximum(each[truth, item], 1e-300)) for each in (combined, plain))
     counts = _Sums(
         n=np.ones(len(truth)),
@@ -164,12 +170,26 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> 
         lost_to_human=human_right & ~right,
         won_over_model=right & ~model_right & modelled,
         lost_to_model=model_right & ~right,
+        expected_over_human=np.where(answered, combined[label, item] - combined[human, item], 0.0),
+        expected_over_model=np.where(modelled, combined[label, item] - combined[model, item], 0.0),
         human_only=human_right & ~model_right & modelled,
         model_only=model_right & ~human_right & answered,
         loss=loss,
         plain_loss=plain_loss,
         squared_gain=(plain_loss - loss) ** 2,
+        believed_squared_gain=_believed_squared_gain(combined, plain),
         answered=answered,
         modelled=modelled,
     )
     return tuple(block.weighted_sum(count.astype(np.float64)) for count in counts)
+
+
+def _believed_squared_gain(combined: Floats, plain: Floats) -> Floats:
+    """The mean square of the difference of two log losses if the truth came from either forecast, (n_items,).
+
+    What one of them loses or wins most, it does on rare outcomes, which few items may not have shown.
+
+    combined, plain  (n_classes, n_items)
+    """
+    gain = np.log(np.maximum(combined, 1e-300) / np.maximum(plain, 1e-300))
+    return np.asarray((0.5 * (combined + plain) * gain**2).sum(axis=0))

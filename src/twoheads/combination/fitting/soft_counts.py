@@ -12,7 +12,7 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.confusion.shapes import model_overlap
 
 
 class SoftCounts(NamedTuple):

@@ -47,7 +47,8 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
     if "dependence" in found:
         sentences.append(_dependence(found))
     if "record" in found:
-        sentences += _holdout(found["record"], found["labelled"], _whose(found))
+        alone = found.get("preference", {}).get("share_alone") == 1
+        sentences += _holdout(found["record"], found["labelled"], _whose(found), alone=alone)
     if "preference" in found:
         sentences += preference_sentences(found["preference"], _whose(found))
     return sentences
@@ -176,7 +177,7 @@ def preference_sentences(preference: dict[str, Any], whose: str = "people") -> l
     return sentences
 
 
-def _holdout(record: dict[str, Any], labelled: int, who: str) -> list[str]:
+def _holdout(record: dict[str, Any], labelled: int, who: str, *, alone: bool) -> list[str]:
     n = record["n"]
     if not n > 0:
         return []
@@ -184,7 +185,7 @@ def _holdout(record: dict[str, Any], labelled: int, who: str) -> list[str]:
     held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
     sentences = [
         f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(n))}"
-        f"{_better_half(record)}.{_chance(record, who)}"
+        f"{_better_half(record)}.{'' if alone else _chance(record, who)}"  # a team of one member is as good as that
     ]
     effect = _effect(record)
     if effect is not None:

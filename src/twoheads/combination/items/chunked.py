@@ -13,6 +13,7 @@ import numpy as np
 from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
 from twoheads.combination.items.reading import Reading
 from twoheads.combination.learnt import LearntItems
+from twoheads.combination.statistics.folds import with_folds
 from twoheads.engines.blocks import BLOCK_NUMBERS, block_slices
 from twoheads.engines.chunks import ChunkedBlocks, DiskStore, MemoryStore, Store
 from twoheads.engines.cluster import ClusterTable
@@ -223,7 +224,8 @@ def chunks_of(observations: Observations, y: Any, start: int) -> list[list[Block
 
 def _blocks(observations: Observations, truth: Codes, number: Codes) -> list[Block]:
     slices = block_slices(len(observations), observations.n_classes, MIN_ITEMS)
-    return [replace(observations.block(rows, true_label=truth), number=number[rows]) for rows in slices]
+    blocks = [replace(observations.block(rows, true_label=truth), number=number[rows]) for rows in slices]
+    return [with_folds(block, has_model=bool(observations.model_proba)) for block in blocks]
 
 
 def summarise(chunk: list[Block]) -> ChunkSummary:

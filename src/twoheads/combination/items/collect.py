@@ -22,7 +22,8 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
 from twoheads.kernels.class_shares import majority_counts
 from twoheads.kernels.confusion.annotators import annotation_counts
-from twoheads.kernels.confusion.hierarchical import model_overlap
+from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
+from twoheads.kernels.confusion.shapes import model_overlap
 
 _log = logging.getLogger(__name__)
 
@@ -157,6 +158,8 @@ class _BlockSums:
             name: total if isinstance(total, np.ndarray) else np.zeros(shape)
             for (name, shape), total in zip(shapes.items(), sums, strict=True)
         }
+        if n_classes > MANY_CLASSES:
+            named["overlap"] = few_digits(named["overlap"])
         if response is None:
             named["response_counts"] = None
         return {"answered_items": items, "annotation_counts": annotations, "majority": majority, **named}

@@ -10,6 +10,7 @@ import numpy as np
 
 from twoheads.combination.items.protocol import BlockFunction, Schema, composed
 from twoheads.combination.learnt import LearntItems
+from twoheads.combination.statistics.folds import with_folds
 from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -108,5 +109,5 @@ class InMemoryItems:
 
     def _block(self, rows: slice) -> Block:
         block = self.observations.block(rows, true_label=self.truth, weight=self.weight)
-        block = replace(block, number=self.number[rows])
+        block = with_folds(replace(block, number=self.number[rows]), has_model=self.schema.has_model)
         return block if self.function is None else self.function(block)

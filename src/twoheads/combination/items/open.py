@@ -19,10 +19,13 @@ from twoheads.kernels.arrays import Codes
 from twoheads.observations import as_observations, as_truth, as_weight, matched_rows
 from twoheads.tables.scanned import ScannedTable
 
+#: So many numbers take as much memory as the id and the answers of an item.
+PER_ITEM = 10
+
 
 def fits_in_memory(table: ScannedTable, *, max_numbers: int = MAX_NUMBERS) -> bool:
     """Whether a scanned table is small enough to be read whole before a fit."""
-    return table.n_rows * len(table.classes) <= max_numbers
+    return table.n_rows * (len(table.classes) + PER_ITEM) <= max_numbers
 
 
 def open_items(
@@ -47,7 +50,7 @@ def open_items(
     classes, models, levels : array, tuple of str, ScoreLevels, optional
         Those of an earlier fit that is continued; models are None where there was none.
     max_numbers : int
-        Up to so many probabilities, a table is read whole, and blocks are kept between passes.
+        Up to so many numbers a table is read whole (see `fits_in_memory`), and blocks are kept between passes.
     """
     reading = Reading(classes, levels, continued=models is not None)
     if isinstance(X, ScannedTable | ClusterTable):

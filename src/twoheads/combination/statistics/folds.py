@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,13 +12,30 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.sampling import item_hashes
 
 #: Where annotators share a matrix, an item is predicted from one fitted without its fold.
 N_FOLDS = 10
 
 
+def with_folds(block: Block, *, has_model: bool) -> Block:
+    """A block as it is read with the folds of its items, which do not depend on the order of rows.
+
+    They come from a hash of each item's probabilities, answers and truth. Items without a model row have too much in
+    common for that: identical items would all be in one fold. They are dealt out by their numbers.
+    """
+    if not has_model or block.number is None:
+        return block
+    fold = (item_hashes(block) % np.uint64(N_FOLDS)).astype(np.intp)
+    return replace(block, fold=fold if block.no_model is None else np.where(block.no_model, _dealt(block), fold))
+
+
 def fold_of(block: Block) -> Codes:
     """The fold of each item of a block, (n_items,)."""
+    return _dealt(block) if block.fold is None else block.fold
+
+
+def _dealt(block: Block) -> Codes:
     assert block.number is not None
     return block.number % N_FOLDS
 

@@ -16,13 +16,9 @@ import numpy as np
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.priors import LOG_TEMPERATURE_MEAN
 
 ACCURACY: Floats = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
-
-#: The temperature at which the model's overlaps are taken: the mode of its prior, e^(1/2).
-OVERLAP_LOG_TEMPERATURE = LOG_TEMPERATURE_MEAN
 
 #: Cells, or pairs, per chunk: 4,096 x 264 nodes are 9 MB.
 _CHUNK = 4096
@@ -59,39 +55,6 @@ class LeaveOneOut:
     number: Codes
     own: Floats
     moments: Floats
-
-
-def model_overlap(log_proba: Floats, weight: Floats | None = None) -> Floats:
-    """How much the model confuses two classes, ``sum_n q_ni q_nj`` with ``q = softmax(e^-0.5 log m)``.
-
-    A sum over items: add up over blocks.
-
-    log_proba  (n_classes, n_items)
-    weight     (n_items,) or None
-    returns    (n_classes, n_classes)
-    """
-    tempered = log_proba * np.exp(-OVERLAP_LOG_TEMPERATURE)
-    tempered -= tempered.max(axis=0)
-    np.exp(tempered, out=tempered)
-    tempered /= tempered.sum(axis=0)
-    return np.asarray((tempered if weight is None else tempered * weight) @ tempered.T)
-
-
-def error_shapes(overlap: Floats, answer_total: Floats) -> Floats:
-    """Shapes that errors may have: uniform; half uniform and half what the model confuses, or the common answers.
-
-    overlap       (n_answers, n_classes) as `model_overlap` gives it; 0 in rows of answers that are not a class
-    answer_total  (n_answers,) how often each answer was given
-    returns       (n_shapes, n_answers, n_classes); with two answers there is only one shape
-    """
-    n_answers, n_classes = overlap.shape
-    uniform = _columns_off_diagonal(np.ones((n_answers, n_classes)))
-    if n_answers == 2:
-        return uniform[None]
-    # 1e-9 keeps a column of zeros (no labelled item) uniform.
-    confused = _columns_off_diagonal(overlap + 1e-9)
-    common = _columns_off_diagonal(np.repeat(answer_total[:, None] + 1.0, n_classes, axis=1))
-    return np.stack([uniform, (uniform + confused) / 2, (uniform + common) / 2])
 
 
 def hierarchical_posterior(counts: Floats, shapes: Floats) -> HierarchicalPosterior:
@@ -285,13 +248,6 @@ def _log_rising(scale: Floats, counts: Floats, factor: Floats | float = 1.0) -> 
         x = scale[..., None] * factor[chunk]
         result += (gammaln(x + counts[chunk]) - gammaln(x)).sum(axis=-1)
     return result
-
-
-def _columns_off_diagonal(values: Floats) -> Floats:
-    """Set the diagonal to zero and normalise the columns."""
-    values = values.copy()
-    np.fill_diagonal(values[: values.shape[1]], 0.0)
-    return np.asarray(values / values.sum(axis=0))
 
 
 def _chunks(n: int, size: int) -> list[slice]:

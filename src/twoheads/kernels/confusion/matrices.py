@@ -45,3 +45,18 @@ def column_log_density(given_true: Floats, pseudo_counts: Floats) -> float:
     with np.errstate(divide="ignore"):
         logs = np.log(given_true)
     return float((shape * np.where(np.broadcast_to(weighted, shape.shape), logs, 0.0)).sum())
+
+
+#: With more classes than this, matrices of classes by classes are kept and saved in short.
+MANY_CLASSES = 300
+
+
+def few_digits(overlap: Floats) -> Floats:
+    """A matrix to three significant digits, and symmetric if it is square: short to save.
+
+    It only shapes a prior, which does not need more of it.
+    """
+    if overlap.shape[0] == overlap.shape[1]:
+        overlap = (overlap + overlap.T) / 2
+    mantissa, exponent = np.frexp(overlap)
+    return np.asarray(np.ldexp(np.rint(mantissa * 1024.0), exponent - 10))

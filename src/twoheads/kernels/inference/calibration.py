@@ -172,12 +172,16 @@ def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cel
     return path + [each / each.sum(axis=0) for each in moved]
 
 
-def best_log_power(proba: Floats, true_label: Codes, weight: Floats) -> float:
-    """Log of the power to which the probabilities explain the outcomes best, between the limits."""
+def best_log_power(proba: Floats, true_label: Codes, weight: Floats, prior: tuple[float, float] | None = None) -> float:
+    """Log of the power to which the probabilities explain the outcomes best, between the limits.
+
+    prior  mean and sd of a normal prior of it, beside weights in items; None for none
+    """
     items = np.arange(len(true_label))
 
     def loss(log_power: float) -> float:
-        return -float(weight @ np.log(np.maximum(raised(proba, log_power)[true_label, items], FLOOR)))
+        far = 0.0 if prior is None else 0.5 * ((log_power - prior[0]) / prior[1]) ** 2
+        return far - float(weight @ np.log(np.maximum(raised(proba, log_power)[true_label, items], FLOOR)))
 
     limits = -LARGEST_LOG_POWER, LARGEST_LOG_POWER
     return float(minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 0.01}).x)

@@ -28,7 +28,7 @@ def evenly_spaced(n: int, limit: int) -> Codes:
 
 def reservoir_keys(block: Block) -> Floats:
     """The key of each item, (n_items,): the smallest are in the sample, infinite ones never are."""
-    uniform = (_distinct(_hashes(block), block.number) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    uniform = (_distinct(item_hashes(block), block.number) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     key = -np.log(uniform)
     if block.weight is None:
         return key
@@ -45,7 +45,7 @@ def weights_in_sample(weight: Floats, threshold: float) -> Floats:
     return np.asarray(weight / -np.expm1(-weight * threshold))
 
 
-def _hashes(block: Block) -> Hashes:
+def item_hashes(block: Block) -> Hashes:
     """64 bits of each item's models' probabilities, answers and truth."""
     mixed = np.zeros(block.log_proba.shape[1], dtype=np.uint64)
     for log_proba in block.members or (block.log_proba,):

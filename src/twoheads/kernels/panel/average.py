@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.panel.leave_one_out import leading_two, left_out_proba, moderated
-from twoheads.kernels.panel.ridge import PanelData, RidgeMode, fit_ridge, logits_of, softmax
+from twoheads.kernels.panel.leave_one_out import left_out_proba
+from twoheads.kernels.panel.ridge import PanelData, RidgeMode, fit_ridge
 from twoheads.kernels.priors import PANEL_LOG_SCALE_SD, PANEL_SCALES, PANEL_UNCHANGED
 from twoheads.kernels.simplex import FLOOR
 
@@ -90,26 +90,6 @@ def _visited_scales(data: PanelData, unit: float) -> dict[int, _Visited]:
                 break
             at += step
     return visited
-
-
-def panel_proba(design: Floats, untouched: Floats, weight: Floats, theta: Floats, covariance: Floats) -> Floats:
-    """Averaged probabilities of new items, (n_items, n_classes).
-
-    design      (n_items, n_classes, n_parameters)
-    untouched   (n_items, n_classes) the posterior itself
-    weight      (n_scales + 1,)
-    theta       (n_scales, n_parameters)
-    covariance  (n_scales, n_parameters, n_parameters)
-    """
-    proba, item = weight[-1] * untouched, np.arange(len(design))
-    # The two leading classes are those of the average: the scales hardly ever differ in them.
-    first, second = leading_two(logits_of(design, weight[:-1] @ theta))
-    lead = design[item, first] - design[item, second]
-    for share, at, spread in zip(weight, theta, covariance, strict=False):
-        logits = logits_of(design, at)
-        variance = np.einsum("np,np->n", lead @ spread, lead)
-        proba = proba + share * softmax(moderated(logits, np.maximum(variance, 0.0)))
-    return np.asarray(proba)
 
 
 def _log_likelihood(data: PanelData, proba: Floats) -> float:

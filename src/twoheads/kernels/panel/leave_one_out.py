@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.panel.prediction import leading_two
 from twoheads.kernels.panel.ridge import PanelData, RidgeMode, logits_of, softmax
 
 
@@ -40,18 +41,10 @@ def variance_of_lead(logits: Floats, spread: Floats) -> Floats:
 
     spread  (n_items, n_classes, n_classes) covariance of the logits
     """
-    first, second = leading_two(logits)
+    first, second = leading_two(logits.T)
     item = np.arange(len(logits))
     variance = spread[item, first, first] + spread[item, second, second]
     return np.asarray(np.maximum(variance - spread[item, first, second] - spread[item, second, first], 0.0))
-
-
-def leading_two(logits: Floats) -> tuple[Floats, Floats]:
-    """The classes of the largest and of the second largest logit, (n_items,) each."""
-    order = np.argpartition(logits, -2, axis=1)[:, -2:]
-    item = np.arange(len(logits))
-    ahead = logits[item, order[:, 1]] >= logits[item, order[:, 0]]
-    return np.where(ahead, order[:, 1], order[:, 0]), np.where(ahead, order[:, 0], order[:, 1])
 
 
 def moderated(logits: Floats, variance: Floats) -> Floats:

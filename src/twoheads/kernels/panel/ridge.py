@@ -4,8 +4,9 @@ For item i and class k, with l the log of a posterior that was fitted without th
 
     z_ik = a l_ik + c_k + sum_j u_j x_ikj,    a ~ Normal(1, .2^2),  c_k ~ Normal(0, .2^2),  u_j ~ Normal(0, s^2)
 
-and P(y = k) is the softmax of z_i. A vote of member j for class k is a feature x_ikj = 1 / d_i, a missing one is 0; a
-standardised score is a feature of one class. The parameters are theta = (a, c, u).
+and P(y = k) is the softmax of z_i. A vote of member j for class k is a feature x_ikj = 1 / d_i, a missing one is 0. A
+score counts in l by its level, and here as the vote of its side: weights on the levels, with or in place of those on
+votes, predicted new items worse. The parameters are theta = (a, c, u).
 """
 
 from __future__ import annotations

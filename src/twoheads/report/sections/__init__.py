@@ -5,17 +5,22 @@ Every section has ``available`` and ``words``; one that cannot be made has the r
 
 from __future__ import annotations
 
-#: The sections of a report in order: key in the summary, heading on the page.
-SECTIONS = {
-    "comparison": "Error of each",
+#: The sections that a decision needs, in order: key in the summary, heading on the page.
+DECISION = {
+    "comparison": "Who errs how often",
+    "people": "People",
+    "items": "Items to look at first",
+}
+#: Those for an analyst, which are folded on the page.
+ANALYSIS = {
     "exchange": "Errors corrected and introduced",
     "reliability": "Is the stated confidence right?",
     "confusion": "Which classes people confuse",
-    "people": "People",
     "temperature": "The model's temperature",
     "learning_curve": "Would more truth labels help?",
     "independence": "Do human and model err together?",
     "accuracy_bound": "Theoretical lower bound",
-    "items": "Items to look at first",
     "method": "Method and settings",
 }
+#: All sections of a report.
+SECTIONS = DECISION | ANALYSIS

@@ -21,5 +21,5 @@ def exchange_section(comparison: Comparison) -> dict[str, Any]:
                 f"corrects {count(exchange.rescued, 'error')} of the {name} and introduces "
                 f"{count(exchange.lost, 'error')} where the {name} is right"
             )
-    section["words"] = f"The combination {'; it '.join(clauses)}." if clauses else ""
+    section["words"] = f"The team {'; it '.join(clauses)}." if clauses else ""
     return section

@@ -15,6 +15,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations import Observations, people_in
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
+from twoheads.report.sections.people_by_class import people_by_class
 from twoheads.text import count
 
 #: How many people are shown, those with most answers; ``annotator_stats_`` has them all.
@@ -26,8 +27,8 @@ def people_section(
 ) -> dict[str, Any]:
     """Answers, accuracy with its interval, agreement and information of each person, the most accurate first.
 
-    Accuracies are measured by the truth given here. Where there is none they are those of the fit, measured there or
-    believed.
+    Accuracies are measured by the truth given here, and so are sensitivity and specificity, or with more than two
+    classes the hardest class. Where there is none, accuracies are those of the fit, measured there or believed.
     """
     if max(len(people_in(observations)), len(people_of(team))) < 2:
         return unavailable("One person answered, or people without names: there is nobody to compare.")
@@ -36,7 +37,10 @@ def people_section(
         found = measured_people(team, observations, truth, weight, fitted_on_same=fitted_on_same)
     if found is not None:
         source = f"Measured on {count(found.n_items, 'item')} with truth."
-        return _section(found.stats, found.facts, "these items", source)
+        positive, by_class = people_by_class(team, observations, truth, weight)
+        section = _section(found.stats, found.facts, "these items", source)
+        people = [person | by_class.get(person["annotator"], {}) for person in section["people"]]
+        return plain(section | {"positive": positive, "people": people})  # type: ignore[no-any-return]
     if not isinstance(team, ProfilesAnnotators) or len(people_of(team)) < 2:
         return unavailable("This method has no statistics of each person without truth.")
     facts = team.facts()["people"]
@@ -59,6 +63,7 @@ def _section(stats: dict[str, NDArray[Any]], facts: dict[str, Any], source: str,
         "source": source,
         "basis": words,
         "level": facts["level"],
+        "positive": None,
         "people": [{fact: values.tolist()[at] for fact, values in stats.items()} for at in order.tolist()],
         "words": " ".join([words, *people_sentences(facts)]),
     }

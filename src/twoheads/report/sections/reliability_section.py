@@ -10,6 +10,8 @@ import numpy as np
 from twoheads.evaluation import Comparison, Predictions, reliability_curve
 from twoheads.report.plain import plain
 
+_NAME = {"model": "model", "combination": "team"}
+
 
 def reliability_section(predicted: Predictions, comparison: Comparison) -> dict[str, Any]:
     """Reliability curves of the model as given and of the combination, and how overconfident each is on average."""
@@ -29,7 +31,7 @@ def reliability_section(predicted: Predictions, comparison: Comparison) -> dict[
         "n_bins": n_bins,
         "curves": plain(curves),
         "overconfidence": gaps,
-        "words": " ".join(_sentence(name, gap) for name, gap in gaps.items()),
+        "words": " ".join(_sentence(_NAME[name], gap) for name, gap in gaps.items()),
     }
 
 

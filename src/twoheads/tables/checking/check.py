@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.checking.cells import number_in, spelling
+from twoheads.tables.checking.cells import number_in
 from twoheads.tables.checking.cleaning import NOT_A_NUMBER, Cell, Cleaner, Findings
 from twoheads.tables.checking.command import (
     clean_name,
@@ -24,12 +24,13 @@ from twoheads.tables.checking.command import (
 )
 from twoheads.tables.checking.guess import Guess, guess_roles, in_order
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles, rows_as_text
+from twoheads.tables.checking.repeats import Repeats
 from twoheads.tables.duckdb import pa
 from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.writing import write
-from twoheads.text import listed
+from twoheads.text import did_you_mean, listed, spelling
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,8 @@ class Check:
     def fix(self, output: str | os.PathLike[str]) -> Findings:
         """Write a clean copy, with the columns that twoheads knows; returns every change and what is left to mend."""
         source = Source.open(self.path, "table", self.how)
-        cleaner = Cleaner(source.columns, self.roles, self.profiles)
+        repeats = Repeats.of(source, self.roles.item if self.roles.annotator is None else None)
+        cleaner = Cleaner(source.columns, self.roles, self.profiles, repeats)
         names = new_names(self.roles, self.columns)
         texts = {column for column, kind in self.findings.problems if kind == NOT_A_NUMBER}
         numbers = {*self.roles.share_columns, *self.roles.scores.values(), *self.roles.confidence.values()}
@@ -228,6 +230,7 @@ def _positive_class(source: Source, roles: Guess, given: str | None) -> str | No
         if spelling(given) not in roles.classes:
             raise InvalidObservations(
                 f"positive (--positive) must be one of the classes {listed(in_order(roles.classes))}; it is {given!r}."
+                f"{did_you_mean(given, roles.classes.values())}"
             )
         return roles.classes[spelling(given)]
     place = {name: at for at, name in enumerate(source.columns)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from hashlib import blake2b
 
-from twoheads.tables.checking.cells import is_blank, number_in, spelling
+from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
-from twoheads.text import count
+from twoheads.tables.checking.repeats import Repeats, row_digest
+from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
 EXACT, ROUNDED = 1e-3, 0.05
@@ -79,9 +79,14 @@ class Cleaner:
         Their roles.
     by_name : dict of Profile
         Their content.
+    repeats : Repeats, optional
+        The rows and ids that may occur again, so that no others are remembered; all are by default.
     """
 
-    def __init__(self, columns: Sequence[str], guess: Guess, by_name: dict[str, Profile]) -> None:
+    def __init__(
+        self, columns: Sequence[str], guess: Guess, by_name: dict[str, Profile], repeats: Repeats | None = None
+    ) -> None:
+        self._repeats = repeats
         self.findings = Findings()
         self._place = {name: at for at, name in enumerate(columns)}
         self._columns, self._guess = tuple(columns), guess
@@ -100,11 +105,12 @@ class Cleaner:
             if all(is_blank(cell) for cell in row):
                 self._changed("", EMPTY, "")
                 continue
-            digest = blake2b("\x1f".join("\x00" if cell is None else cell for cell in row).encode(), digest_size=16)
-            if digest.digest() in self._rows_seen:
+            digest = row_digest(row)
+            if digest in self._rows_seen:
                 self._changed("", DUPLICATE, "")
                 continue
-            self._rows_seen.add(digest.digest())
+            if self._repeats is None or self._repeats.has_row(digest):
+                self._rows_seen.add(digest)
             yield self._row(row)
 
     def _row(self, row: Row) -> list[Cell]:
@@ -131,7 +137,8 @@ class Cleaner:
     def _label(self, name: str, text: str) -> str:
         known = self._guess.classes.get(spelling(text))
         if known is None:
-            self._wrong(name, UNKNOWN, text)
+            if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
+                self._wrong(name, UNKNOWN, text)
             return text
         if spelling(text) in self._rare:
             self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
@@ -174,7 +181,7 @@ class Cleaner:
             self._wrong(self._guess.item, NO_ID, "nothing")
         elif item in self._ids_seen:
             self._wrong(self._guess.item, REPEATED_ID, str(item))
-        else:
+        elif self._repeats is None or self._repeats.has_id(str(item)):
             self._ids_seen.add(str(item))
 
     def _changed(self, column: str, kind: str, before: str, after: str = "") -> None:

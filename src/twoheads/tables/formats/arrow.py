@@ -12,6 +12,7 @@ from twoheads.tables.duckdb import pa, pc
 from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted, is_number, not_a_number
 from twoheads.tables.formats.detect import first_line, unreadable
 from twoheads.tables.formats.hugging_face import class_names, named
+from twoheads.tables.formats.typed_columns import as_names, plain_type, refuse_nested
 
 
 class ArrowFile(DataFile):
@@ -24,8 +25,7 @@ class ArrowFile(DataFile):
 
     def type_of(self, column: str) -> Any:
         """The column's type in the file; text for codes of classes."""
-        kind = self._schema.field(column).type
-        return pa.string() if column in self._names else kind.value_type if pa.types.is_dictionary(kind) else kind
+        return pa.string() if column in self._names else plain_type(self._schema.field(column).type)
 
     def count(self) -> int:
         """The number of rows, from the sizes of the batches."""
@@ -35,6 +35,8 @@ class ArrowFile(DataFile):
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
         """Batches in the order of the file."""
         row = 0
+        for name in set(wanted.columns).difference(wanted.numbers):
+            refuse_nested(self.type_of(name), name, self.path)
         with self._open() as (_, batches):
             for whole in batches:
                 for start in range(0, len(whole), rows):
@@ -44,9 +46,12 @@ class ArrowFile(DataFile):
                     row += len(batch)
 
     def _column(self, column: Any, name: str, wanted: Wanted, row: int) -> Any:
+        column.validate(full=True)  # the file is mapped as it is: a wrong offset in it would crash the process
         if name in wanted.numbers:
             return as_floats(column, name, row, self.path)
-        return named(column, self._names[name], name, self.path) if name in self._names else column
+        if name in self._names:
+            return named(column, self._names[name], name, self.path)
+        return as_names(column, name, self.path)
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Any, Iterator[Any]]]:

@@ -13,11 +13,10 @@ from twoheads.tables.formats.arrow import as_floats
 from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line, unreadable
 from twoheads.tables.formats.hugging_face import class_names, named
+from twoheads.tables.formats.typed_columns import as_names, plain_type, refuse_nested
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
-#: Types of text other than the usual one; old programs write text as bytes.
-_TEXTS = ("binary", "large_binary", "string_view", "binary_view")
 #: Rows of a row group that is written.
 _GROUP = 122_880
 
@@ -34,9 +33,7 @@ class ParquetFile(DataFile):
 
     def type_of(self, column: str) -> Any:
         """The column's type in the file; for a column of codes with names, the type of the names; text as text."""
-        kind = self._schema.field(column).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return pa.string() if str(kind) in _TEXTS or column in self._classes else kind
+        return pa.string() if column in self._classes else plain_type(self._schema.field(column).type)
 
     def count(self) -> int:
         """The number of rows, from the file's metadata."""
@@ -49,7 +46,8 @@ class ParquetFile(DataFile):
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
         """Batches in the order of the file; of the row groups in a span, or of all."""
         names = wanted.columns
-        self._refuse_nested([name for name in names if name not in wanted.numbers])
+        for name in set(names).difference(wanted.numbers):
+            refuse_nested(self.type_of(name), name, self.path)
         texts = [name for name in wanted.labels if _is_text(self._schema.field(name).type)]
         ends = list(accumulate(self._groups))
         first, end = span or (0, self._rows)
@@ -74,29 +72,7 @@ class ParquetFile(DataFile):
             return as_floats(column, name, row, self.path)
         if name in self._classes:
             return named(column, self._classes[name], name, self.path)
-        return self._names(column, name)
-
-    def _refuse_nested(self, names: list[str]) -> None:
-        for name in names:
-            kind = self.type_of(name)
-            if pa.types.is_nested(kind):
-                raise InvalidObservations(
-                    f"column {name!r} of {self.path} must hold one name or number per row; it is of type {kind}. "
-                    "Write the values themselves."
-                )
-
-    def _names(self, column: Any, name: str) -> Any:
-        """A column of ids or labels, its texts in UTF-8 and of the usual type."""
-        kind = column.type
-        try:
-            if str(kind) in _TEXTS:
-                column = column.cast(pa.string())
-            column.validate(full=True)
-        except (pa.ArrowInvalid, UnicodeDecodeError):
-            raise InvalidObservations(
-                f"column {name!r} of {self.path} must hold text in UTF-8; some of it is not. Write it again as UTF-8."
-            ) from None
-        return column
+        return as_names(column, name, self.path)
 
     def _open(self, **options: Any) -> Any:
         self._check_identity()

@@ -73,8 +73,8 @@ def _read(path: Path, sheet: str | None) -> tuple[Any, tuple[str, ...]]:
     """A sheet as a table of texts, and notes on it."""
     try:
         import python_calamine as calamine
-    except ImportError:
-        raise MissingExtra("python-calamine", "cli", "Reading spreadsheets") from None
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, "python-calamine", "cli", "Reading spreadsheets") from None
     try:
         with calamine.load_workbook(str(path)) as book:
             found = _chosen(book, path, sheet)

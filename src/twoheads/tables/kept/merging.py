@@ -52,6 +52,7 @@ class Merge:
     def __init__(self, kept: Mapping[str, Path]) -> None:
         self._database = Database()
         self._db = self._database.connection
+        self._db.execute("SET preserve_insertion_order = false")  # rows are sorted when they are written
         self._columns: dict[str, list[str]] = {"old": [], "day": []}
         for kind, columns in _COLUMNS.items():
             for age in ("old", "day"):
@@ -90,6 +91,8 @@ class Merge:
 
     def not_found(self) -> list[str]:
         """The ids to forget that no item has, at most a few of them; call it before `changes`."""
+        if not self._row("SELECT count(*) FROM gone")[0]:
+            return []
         known = " UNION ".join(f"SELECT item FROM {age}_{kind}" for age in ("old", "day") for kind in KEYS)
         query = f"SELECT DISTINCT item FROM gone ANTI JOIN ({known}) USING (item) ORDER BY item LIMIT 100"
         return [item for (item,) in self._db.execute(query).fetchall()]
@@ -220,15 +223,14 @@ class Merge:
         old = ", ".join([keys, *(f"{name} AS v{at}" for at, name in enumerate(values.values()))])
         any_value = " OR ".join(f"v{at} IS NOT NULL" for at in range(len(values))) or "false"
         only = f" WHERE {any_value}" if part else ""
-        self._db.execute(f"CREATE OR REPLACE TEMP VIEW fresh AS FROM (SELECT {new} FROM new_{kind}){only}")
-        self._db.execute(f"CREATE OR REPLACE TEMP VIEW before AS FROM (SELECT {old} FROM old_{kind}){only}")
         differs = " OR ".join(f"fresh.v{at} IS DISTINCT FROM before.v{at}" for at in range(len(values))) or "false"
-        queries = {
-            "new": f"FROM fresh ANTI JOIN before USING ({keys})",
-            "replaced": f"FROM fresh JOIN before USING ({keys}) WHERE {differs}",
-            "removed": f"FROM before ANTI JOIN fresh USING ({keys})",
-        }
-        return {name: int(self._row(f"SELECT count(*) {query}")[0]) for name, query in queries.items()}
+        counts = self._row(
+            "SELECT count(*) FILTER (before.there IS NULL), "
+            f"count(*) FILTER (fresh.there AND before.there AND ({differs})), count(*) FILTER (fresh.there IS NULL) "
+            f"FROM (SELECT *, true AS there FROM (SELECT {new} FROM new_{kind}){only}) AS fresh "
+            f"FULL JOIN (SELECT *, true AS there FROM (SELECT {old} FROM old_{kind}){only}) AS before USING ({keys})"
+        )
+        return dict(zip(("new", "replaced", "removed"), map(int, counts), strict=True))
 
     def _sorted(self, kind: str) -> Iterator[Any]:
         """The new rows in their order, as record batches of always the same sizes."""

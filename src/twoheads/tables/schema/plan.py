@@ -91,6 +91,8 @@ def answer_columns(source: Source, names: Names) -> LabelColumns:
     annotator = roles.named(columns, where, named, "annotator") if named else first_of(columns, ANNOTATOR)
     label = first_of(columns, ANSWER) if names.human is None else None
     labels = {"human": label} if label else roles.annotator_columns(columns, where, names.human)
+    if not labels and "score" in columns:
+        raise roles.row_per_member(where, "person", "score")
     if not labels:
         like = ("answer", "label", "human", "annotation", "response", "choice")
         raise roles.missing(columns, where, "a column of answers, named answer or human", "human", like)

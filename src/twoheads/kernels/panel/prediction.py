@@ -1,0 +1,121 @@
+"""Predictions of a panel, from the mean and the covariance of its parameters over all scales.
+
+A sum over the votes there are, without the regression's design. Averaging the probabilities of all scales would cost
+several times as much and change them by less than .005, with 50 labels or more by less than .003.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from twoheads.kernels.answers import Answers, design_effect
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.simplex import LOG_FLOOR, normalise_exp
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPanel:
+    """Parameters theta = (a, c, u) of a panel.
+
+    members      (n_members,) annotators, ascending
+    correlation  of the design effect
+    share        posterior probability that members need weights of their own
+    theta        (n_parameters,) their mean
+    covariance   (n_parameters, n_parameters)
+    """
+
+    members: Codes
+    correlation: float
+    share: float
+    theta: Floats
+    covariance: Floats
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.theta) - 1 - len(self.members)
+
+
+def moments(weight: Floats, theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of a mixture of normal distributions, (n_parameters,) and (n_parameters, n_parameters).
+
+    weight      (n_scales,) of any positive sum
+    theta       (n_scales, n_parameters)
+    covariance  (n_scales, n_parameters, n_parameters)
+    """
+    share = weight / weight.sum()
+    mean = share @ theta
+    between = theta - mean
+    return mean, np.einsum("s,spq->pq", share, covariance) + (share[:, None] * between).T @ between
+
+
+def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers) -> Floats:
+    """Probabilities of items with an answer, (n_classes, n_items).
+
+    proba  (n_classes, n_items) the untouched posterior
+    """
+    votes, per_vote = _votes(panel, answers), 1.0 / design_effect(answers, panel.correlation)
+    with np.errstate(divide="ignore"):
+        log_proba = np.maximum(np.log(proba), LOG_FLOOR)
+    logits = _logits(panel, votes, per_vote, log_proba)
+    lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
+    variance = np.maximum(np.einsum("np,np->n", lead @ panel.covariance, lead), 0.0)
+    logits /= np.sqrt(1.0 + np.pi * variance / 8.0)
+    return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
+
+
+def leading_two(logits: Floats) -> tuple[Codes, Codes]:
+    """The classes of the largest and of the second largest logit, (n_items,) each.
+
+    logits  (n_classes, n_items)
+    """
+    first = logits.argmax(axis=0)
+    if len(logits) == 2:
+        return first, 1 - first
+    others = logits.copy()
+    others[first, np.arange(len(first))] = -np.inf
+    return first, others.argmax(axis=0)
+
+
+def _votes(panel: FittedPanel, answers: Answers) -> csr_array:
+    """1 for each vote of a member, (n_items, n_members * n_classes)."""
+    n_members, n_classes = len(panel.members), panel.n_classes
+    answer = np.arange(n_classes)
+    # From a column of answers to the member's; MISSING for other annotators, and in the last place.
+    known = np.full((int(panel.members[-1]) + 2) * n_classes, MISSING)
+    known[panel.members[:, None] * n_classes + answer] = np.arange(n_members)[:, None] * n_classes + answer
+    column = known[np.minimum(answers.column, len(known) - 1)]
+    start = np.arange(len(answers) + 1) if answers.start is None else answers.start
+    there = column != MISSING
+    if not there.all():
+        column, start = column[there], np.concatenate([[0], np.cumsum(there)])[start]
+    return csr_array((np.ones(len(column)), column, start), shape=(len(answers), n_members * n_classes))
+
+
+def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats) -> Floats:
+    """z, (n_classes, n_items)."""
+    n_classes = panel.n_classes
+    own = (panel.theta[1 + n_classes :, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
+    logits = (votes @ own).T * per_vote
+    logits += panel.theta[0] * log_proba
+    logits += panel.theta[1 : 1 + n_classes, None]
+    return np.asarray(logits)
+
+
+def _lead(
+    panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, first: Codes, second: Codes
+) -> Floats:
+    """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters)."""
+    n_classes, every = panel.n_classes, np.arange(len(first))
+    lead = np.zeros((len(first), len(panel.theta)))
+    lead[:, 0] = log_proba[first, every] - log_proba[second, every]
+    lead[every, 1 + first], lead[every, 1 + second] = 1.0, -1.0
+    item = np.repeat(every, np.diff(votes.indptr))
+    member, answer = np.divmod(votes.indices, n_classes)
+    sign = (answer == first[item]).astype(np.float64) - (answer == second[item])
+    signed = csr_array((sign, member, votes.indptr), shape=(len(first), len(panel.members)))
+    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes :])
+    return lead
