@@ -89,6 +89,8 @@ LINES = {
     "evaluate LR": ["evaluate", "lr.json", "b.csv"],
     "evaluate without truth": ["evaluate", "a.json", "new.csv"],
     "evaluate learning shares": ["evaluate", "a.json", "b.csv", "--class-shares", "learn"],
+    "evaluate with metrics": ["evaluate", "a.json", "b.csv", "--metrics", "kappa,sensitivity"],
+    "compare": ["compare", "a.csv", "--methods", "P+L,L+L,P+L-EM", "--metrics", "error,mcc"],
     "report": ["report", "a.json", "b.csv"],
     "report without truth": ["report", "lr.json", "new.csv"],
     "ask": ["ask", "a.json", "new.csv", "--budget", "3"],
