@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo examples test test-all test-lowest test-extras browser check bench bench-large docs docs-quick docs-serve \
-	look package format clean
+	look package validation format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/twoheads demo demo
@@ -61,6 +61,10 @@ look: docs browser
 # Wheel and sdist, each installed into an empty environment and tried.
 package: $(VENV)/ready
 	$(BIN)/python -m tools.try_package
+
+# How often every claim holds, by simulation and on the data in ../shared/data: the table of docs/honesty.md.
+validation: $(VENV)/ready
+	$(BIN)/python -m benchmarks.honesty
 
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 
+log = logging.getLogger("mkdocs.hooks.site")  # a warning is an error
 ROOT = Path(__file__).parents[1]
 #: Pages of the site that are files of the repository.
 FROM_ROOT = {"ARCHITECTURE.md": "architecture.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -36,8 +38,16 @@ def _from_root(text: str) -> str:
 
 
 def _inline(found: re.Match[str]) -> str:
-    return convert(html.unescape(found[1].strip()))
+    return _mathml(found[1], "inline")
 
 
 def _display(found: re.Match[str]) -> str:
-    return f'<div class="formula">{convert(html.unescape(found[1].strip()), display="block")}</div>'
+    return f'<div class="formula">{_mathml(found[1], "block")}</div>'
+
+
+def _mathml(formula: str, display: str) -> str:
+    formula = html.unescape(formula.strip())
+    found = convert(formula, display=display)
+    if "\\" in found:
+        log.warning("A command of this formula is not known: %s", formula)
+    return found

@@ -39,9 +39,11 @@ axes[0].plot(sizes, worth, "o-", label="effective members")
 axes[0].set(xlabel="judges beside two people", ylabel="independent members")
 axes[0].legend()
 axes[1].plot(sizes, error, "o-")
-axes[1].set(xlabel="judges beside two people", ylabel="error in %, held out")
+axes[1].set(xlabel="judges beside two people", ylabel="error in %, held out", ylim=(0, None))
 
 # %%
+# The error hardly changes: the judges after the first bring the same errors again.
+#
 # ## On your own data
 #
 # A column `<judge>.label`, `<judge>.score` or a row per judge in a long table. Label 100 random outputs: without truth a panel

@@ -38,7 +38,8 @@ for split in range(3):
 figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 for name, values in losses.items():
     ax.plot(sizes, values.mean(axis=0), "o-", label=name)
-ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="labels", ylabel="log loss, held out")
+ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="labels", ylabel="log loss, held out", ylim=(0, None))
+ax.minorticks_off()
 ax.legend()
 
 # %%

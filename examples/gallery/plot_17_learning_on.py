@@ -25,7 +25,7 @@ accuracies = [0.9] * 4 + [0.5] * 6  # on the fifth day the experienced reader is
 losses = {"never forgets": [], "forgets 30 % a day": []}
 teams = {name: th.recommended() for name in losses}
 for number, accuracy in enumerate(accuracies):
-    X, y = day(120, accuracy)
+    X, y = day(300, accuracy)
     for name, team in teams.items():
         if number > 0:
             losses[name].append(log_loss(y, team.predict_proba(X)))

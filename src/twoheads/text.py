@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 #: The significance level; a p-value is never rounded to it.
 SIGNIFICANCE = 0.05
+#: Characters of a name that are compared with others: comparing takes time that grows with the square.
+_COMPARED = 80
+#: Words before the name of a person, or the number.
+_PERSON = ("annotator", "expert", "human", "person", "rater", "reader", "user", "worker")
 
 
 def count(number: float, one: str, many: str | None = None) -> str:
@@ -43,6 +49,47 @@ def listed(names: Sequence[object], most: int = 12) -> str:
     """Names with commas between them, the first few of many: "a, b, ... (12 in all)"."""
     shown = ", ".join(cut(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
+
+
+def spelling(text: str) -> str:
+    """What two spellings of one label have in common: no case, no blanks around it, single blanks within."""
+    return " ".join(text.split()).casefold()
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like a name, apart from case and signs, if any is.
+
+    >>> nearest("Reader 3", ["reader_3", "reader_4"])
+    'reader_3'
+    """
+    plain = {_letters(each): each for each in reversed(list(known))}
+    near = get_close_matches(_letters(name), list(plain), n=1, cutoff=0.6)
+    return plain[near[0]] if near else None
+
+
+def same_person(name: str, known: Iterable[str]) -> str | None:
+    """The known name of which a name is another spelling: apart from case, signs and a word such as "reader".
+
+    >>> same_person("Reader 3", ["2", "3"]), same_person("ANN", ["ann"]), same_person("Reader 10", ["Reader 1"])
+    ('3', 'ann', None)
+    """
+    wanted = _person(name)
+    return next((each for each in known if _person(each) == wanted), None)
+
+
+def _person(name: str) -> str:
+    words = re.findall(r"[^\W_]+", name.casefold())
+    return "".join(words[1:] if len(words) > 1 and words[0] in _PERSON else words)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question to add to a message about a name that is not known: " Did you mean 'x'?"; empty if none is like it."""
+    near = nearest(name, known)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name[:_COMPARED]).casefold()
 
 
 def probability(value: float) -> str:

@@ -258,6 +258,6 @@ def test_teams_of_other_members_are_not_merged(data, team):
 
 def test_methods_without_scores_refuse_them(data):
     with pytest.raises(
-        InvalidObservations, match=r"X must hold labels or probabilities here; it holds scores of 'judge'"
+        InvalidObservations, match=r"X must hold labels or probabilities for this method; it holds scores of 'judge'"
     ):
         th.LogisticCombiner().fit(*data)

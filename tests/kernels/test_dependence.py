@@ -9,7 +9,7 @@ from scipy.special import log_softmax, logsumexp
 
 from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.dependence.agreement import agreement_log_density
-from twoheads.kernels.dependence.grid import model_alone_weight
+from twoheads.kernels.dependence.grid import dependence_values, model_alone_weight
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
     Posterior,
@@ -19,11 +19,7 @@ from twoheads.kernels.dependence.mode import (
     prior_with_agreement,
 )
 from twoheads.kernels.dependence.nodes import dependence_proba
-from twoheads.kernels.dependence.posterior import (
-    dependence_values,
-    fit_dependence,
-    fit_dependence_mode,
-)
+from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_at
 
 EQUAL = StrengthRatio()

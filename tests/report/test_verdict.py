@@ -13,7 +13,7 @@ from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND, UNKNOWN
 from twoheads.kernels.scoring.more_items import Paired, items_until_significant
 from twoheads.report import summary
-from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds
+from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds, odds_at_most
 from twoheads.report.verdict import verdict
 
 
@@ -56,8 +56,8 @@ def test_yes(comparison):
     assert found.answer == "yes"
     assert found.sentence == "Yes: the team makes 50 % fewer errors than the model alone."
     assert found.sure == (
-        "Very sure: fewer than 1 in 1,000 such samples would show so large a difference if the two were equally good. "
-        "Expect 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
+        "Very sure: if the two were equally good, fewer than 1 in 1,000 such samples would show a difference this "
+        "large. Expect 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
     )
     assert found.next == [
         "Use the team for items like these.",
@@ -70,17 +70,33 @@ def test_yes(comparison):
 def test_few_errors_are_counted(comparison):
     found = judge(comparison, difference(12, 1, 2, 100, low=-0.18, high=-0.05))
     assert found.text == "the team makes 3 errors, against 14 by the model alone."
-    assert found.sure.startswith("Sure: about 3 in 1,000 such")
+    assert found.sure.startswith("Sure: if the two were equally good, about 3 in 1,000 such samples")
 
 
 def test_no(comparison):
     found = judge(comparison, difference(5, 40, 20, 300, low=0.07, high=0.16), trend="falling")
     assert found.sentence == "No: use the model alone. That errs on 8.3 % of items, the team on 20.0 %."
+    assert found.sure.startswith(
+        "Very sure: if all were equally good, the best of 2 would be this far ahead in fewer than 1 in 1,000"
+    )
     assert found.sure.endswith("(95 % interval, without allowing for its having been picked as the best).")
     assert found.next == [
         "Use the model alone for items like these.",
         "Or fit the team on more labelled items: its error was still falling.",
     ]
+
+
+def test_the_best_of_many_may_be_ahead_by_chance(comparison):
+    behind = difference(2, 6, 0, 600, low=-0.001, high=0.016, n_rivals=7, p_value=1.0)
+    found = judge(comparison, behind)
+    assert found.sure.startswith(
+        "Not sure: with 7 to pick the best from, one may well be this far ahead by chance. Expect anything from"
+    )
+    assert found.next == [
+        "For now, use the model alone.",
+        "More than 10,000 labels would be needed to show that the team makes half the errors of the model alone.",
+    ]
+    assert found.text == "600 items show no sign that the team is better than the model alone."
 
 
 def test_too_early_and_how_many_labels(comparison):
@@ -89,8 +105,8 @@ def test_too_early_and_how_many_labels(comparison):
     assert found.sentence == "Too early to say: label about 760 more items."
     assert found.so_far == "So far it makes 20 % fewer errors than the model alone, which may be chance."
     assert found.sure == (
-        "Not sure: about 30 in 100 such samples would show so large a difference if the two were equally good. Expect "
-        "anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
+        "Not sure: if the two were equally good, about 30 in 100 such samples would show a difference this large. "
+        "Expect anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
     )
     assert found.next == [
         "Label about 760 more items, drawn at random: if the team stays this much better, that shows it in 4 of 5 cases"
@@ -124,8 +140,8 @@ def test_too_close_for_a_plan(comparison):
     found = judge(comparison, difference(260, 235, 600, 3000, low=-0.023, high=0.006))
     assert found.sentence == "Too early to say: on 3,000 items, the team and the model alone are too close."
     assert found.next == [
-        "So small a difference would take more than 10,000 labels to show.",
         "For now, use the cheaper of the two.",
+        "More than 10,000 labels would be needed to show so small a difference.",
     ]
     assert found.n_more is None
 
@@ -229,6 +245,9 @@ def test_how_often_the_number_suffices_where_the_difference_is_an_estimate(n, wo
         (odds(0.004), "about 4 in 1,000"),
         (odds(0.36), "about 36 in 100"),
         (odds(1.0), "nearly all"),
+        (odds_at_most(0.0001), "fewer than 1 in 1,000"),
+        (odds_at_most(0.0042), "at most 5 in 1,000"),
+        (odds_at_most(0.031), "at most 4 in 100"),
         (errors_between(-0.06, -0.031, "x"), "3.1 to 6.0 fewer errors in 100 items than x"),
         (errors_between(0.01, 0.02, "x"), "1.0 to 2.0 more errors in 100 items than x"),
         (errors_between(-0.06, 0.012, "x"), "anything from 6.0 fewer to 1.2 more errors in 100 items than x"),

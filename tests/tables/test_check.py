@@ -11,7 +11,8 @@ import pytest
 import twoheads as th
 from twoheads import tables
 from twoheads.cli.running import run
-from twoheads.tables.checking.cells import Number, is_blank, number_in, spelling
+from twoheads.tables.checking.cells import Number, is_blank, number_in
+from twoheads.text import spelling
 
 CLASSES = ("cat", "dog", "emu")
 

@@ -155,8 +155,12 @@ def test_label_studio_back():
             "task 11 must have one true class; it has 'a' and 'b'. Keep one of them.",
         ),
         (
-            lambda tasks: [*tasks, {"id": 9, "predictions": [{"model_version": "v1", "result": chosen("cat")}]}],
-            "predictions must have a score; those of v1 without score have none: they are labels.",
+            lambda tasks: [
+                *tasks,
+                {"id": 9, "predictions": [{"model_version": "1", "result": chosen("cat")}]},
+                {"id": 10, "annotations": [{"completed_by": 1, "result": chosen("cat")}]},
+            ],
+            "a name must be that of a person or of a model; '1' is both (1 name). Rename one.",
         ),
         (
             lambda tasks: [*tasks, {"id": 9, "annotations": [{"result": chosen("cat", "dog")}]}],
@@ -235,3 +239,13 @@ def test_labels_lose_nothing_on_their_way_through_cleanlab_and_crowd_kit(rows):
         again = from_crowd_kit(table, model)
         pd.testing.assert_frame_equal(pd.DataFrame(to_crowd_kit(again)), table)
         np.testing.assert_array_equal(again.model_proba[0], proba)
+
+
+def test_predictions_without_a_score_are_labels_of_machines():
+    people = [{"completed_by": 1, "result": chosen("cat")}, {"completed_by": 2, "result": chosen("dog")}]
+    models = [{"model_version": "v1", "result": chosen("dog")}, {"model_version": "v2", "result": chosen("cat")}]
+    observations, _ = from_label_studio([{"id": 7, "annotations": people, "predictions": models}])
+    assert observations.annotators == ("1", "2", "v1", "v2")
+    assert observations.machines == ("v1", "v2")
+    assert observations.models == ()
+    assert sorted(observations.answers.column.tolist()) == [0, 3, 5, 6]  # a column per member and class

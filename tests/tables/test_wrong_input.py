@@ -149,7 +149,8 @@ WRONG_TEXTS = {
         GOOD + "2,Cat,.5,.5,\n3,cta,.5,.5,\n",
         {},
         "column 'human' must hold classes; row 2 of t.csv has 'Cat' (2 of 3 rows are off). The classes are "
-        "'cat', 'dog'. Only case or blanks differ from 'cat': write it as the class is written.",
+        "'cat', 'dog'. Only case or blanks differ from 'cat': write it as the class is written. loose_labels=True "
+        "(--loose-labels) accepts such labels, 1 row here.",
     ),
     "an answer with a slip": (
         GOOD + "2,cta,.5,.5,\n",

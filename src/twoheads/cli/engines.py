@@ -29,6 +29,7 @@ from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
 from twoheads.tables.spreadsheets import without_formulas
 from twoheads.tables.verdict_columns import OtherColumns, VerdictOptions
+from twoheads.text import did_you_mean
 
 ENGINES = ("local", "dask")
 
@@ -49,7 +50,9 @@ class Place:
     def __post_init__(self) -> None:
         """Refuse an unknown engine, and a scheduler without the engine dask."""
         if self.engine not in ENGINES:
-            raise InvalidParameter(f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.")
+            raise InvalidParameter(
+                f"--engine must be {' or '.join(ENGINES)}; it is {self.engine!r}.{did_you_mean(self.engine, ENGINES)}"
+            )
         if self.scheduler is not None and self.engine != "dask":
             raise InvalidParameter("--scheduler is the address of a Dask scheduler: use --engine dask too.")
 

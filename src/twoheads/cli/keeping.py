@@ -16,7 +16,7 @@ from twoheads.cli import console
 from twoheads.cli.engines import Place, fit_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
-from twoheads.engines.temporary import temporary_folder
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.formats.opening import Reading
@@ -25,6 +25,7 @@ from twoheads.tables.kept.day_rows import rows_of_table, times_of_table
 from twoheads.tables.kept.kept_items import KeptItems, kept_beside, written
 from twoheads.tables.kept.merging import Merge
 from twoheads.tables.kept.truth_rows import holds_only_truth, is_file_of_truth, open_truth, rows_of_truth
+from twoheads.tables.schema.coding import Coder, loose_notes
 from twoheads.tables.table import Table
 from twoheads.text import count
 
@@ -92,7 +93,7 @@ def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | Non
         print_notes(scanned)
         files += scanned.files
     if known is not None:
-        add_truth(merge, known, team.classes_)
+        add_truth(merge, known, team.classes_, loose=_is_loose(team.provenance(), data))
         files += [file.path for file in known.source.files]
     return files
 
@@ -104,9 +105,17 @@ def add_rows(merge: Merge, scanned: Table, time: str | None, models: tuple[str, 
         merge.add_times(times_of_table(scanned, time), time)
 
 
-def add_truth(merge: Merge, known: LabelTable, classes: NDArray[Any]) -> None:
-    """Add a separate table of the truth to kept items."""
-    merge.add(rows_of_truth(known, [label_text(name) for name in classes.tolist()]))
+def add_truth(merge: Merge, known: LabelTable, classes: NDArray[Any], *, loose: bool) -> None:
+    """Add a separate table of the truth to kept items; ``loose`` is whether spellings may differ from the classes."""
+    coder = Coder([label_text(name) for name in classes.tolist()], loose=loose)
+    merge.add(rows_of_truth(known, coder))
+    for note in loose_notes(known.loose_labels(coder), coder.names):
+        console.message(note)
+
+
+def _is_loose(provenance: dict[str, Any], data: TableOptions) -> bool:
+    """Whether the option --loose-labels is given, or was given at fit."""
+    return bool((provenance.get("columns", {}) | data.columns).get("loose_labels"))
 
 
 def separate_truth(data: TableOptions) -> LabelTable | None:
@@ -144,7 +153,7 @@ def merged_items(kept: Sequence[KeptItems]) -> Iterator[Merge]:
         merge.add_kept(others[-1].files())
         yield merge
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(str(folder))
 
 
 def copy_pair(team: Path, kept: KeptItems, output: Path) -> None:

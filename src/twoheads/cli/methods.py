@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import twoheads as th
 from twoheads.errors import InvalidArtifact, InvalidParameter
 from twoheads.tables.formats.registry import looks_like_table
+from twoheads.text import did_you_mean
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
@@ -28,7 +29,8 @@ METHODS: dict[str, Callable[[str], Combiner]] = {
 def make_team(method: str, model_scale: str) -> Combiner:
     """An unfitted team by the name of its method."""
     if method not in METHODS:
-        raise InvalidParameter(f"--method must be one of {', '.join(METHODS)}; it is {method!r}.")
+        meant = did_you_mean(method, METHODS)
+        raise InvalidParameter(f"--method must be one of {', '.join(METHODS)}; it is {method!r}.{meant}")
     return METHODS[method](model_scale)
 
 

@@ -85,6 +85,10 @@ COLUMNS: dict[str, Any] = {
             "--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"
         ),
     ],
+    "loose_labels": Annotated[
+        bool | None,
+        typer.Option("--loose-labels", help="Accept labels that differ from a class only by case or blanks."),
+    ],
     "normalise": Annotated[
         bool | None, typer.Option("--normalise", help="Divide the model's rows by their sums, as after rounding.")
     ],

@@ -77,7 +77,8 @@ class Rival(BaseEstimator):
         return self.team_errors / self.n
 
     def words(self, n_people: int = 0) -> str:
-        """The rival in a sentence."""
+        """The rival in a sentence; a person who is a number is called a person."""
+        person = f"person {self.name}" if self.name.isdigit() else self.name
         named = {
             "human": "the human alone",
             "person": "one person at random",
@@ -85,7 +86,7 @@ class Rival(BaseEstimator):
             "crowd": "people combined, without the model",
             "model": "the model alone" if self.name in ("", "model") else f"model {self.name} alone",
             "models": "the mean of the models",
-            "best_person": f"{self.name} alone, the best of {n_people:,} people",
+            "best_person": f"{person} alone, the best of {n_people:,} people",
         }
         return named[self.key]
 

@@ -34,9 +34,8 @@ class Confusion(BaseEstimator, ABC):
 
     Attributes
     ----------
-    human_given_true_ : ndarray of shape (n_answers, n_classes), or (n_annotators, n_answers, n_classes) for several
-    people
-        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1.
+    human_given_true_ : ndarray of shape (n_answers, n_classes) or (n_annotators, n_answers, n_classes)
+        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1. A matrix each for several people.
     crowd_given_true_ : ndarray of shape (n_answers, n_classes)
         The same from all people's answers together: used for people not known at fit.
     counts_ : ndarray of shape (n_annotators, n_answers, n_classes)

@@ -13,8 +13,8 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.engines.progress import current_callback
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.dependence.grid import dependence_values
 from twoheads.kernels.dependence.mode import dependence_sums
-from twoheads.kernels.dependence.posterior import dependence_values
 
 #: Log-likelihood of a block's answers, (n_classes, n_items), from matrices fitted without their items.
 OutOfFoldLikelihood = Callable[[Block], Floats]

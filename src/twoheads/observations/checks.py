@@ -14,6 +14,7 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations.frames import as_numbers
 from twoheads.observations.labels import in_order
+from twoheads.text import did_you_mean
 
 MODEL_SCALES = ("probability", "log", "logit")
 
@@ -35,7 +36,8 @@ def same_length(name: str, length: int, other: str, expected: int) -> None:
 def check_scale(model_scale: str) -> None:
     """Refuse an unknown scale."""
     if model_scale not in MODEL_SCALES:
-        raise InvalidParameter(f"model_scale must be one of {', '.join(MODEL_SCALES)}; it is {model_scale!r}.")
+        meant = did_you_mean(str(model_scale), MODEL_SCALES)
+        raise InvalidParameter(f"model_scale must be one of {', '.join(MODEL_SCALES)}; it is {model_scale!r}.{meant}")
 
 
 def as_matrix(X: Any, *, n_columns: int, columns: str) -> NDArray[Any]:
@@ -172,7 +174,8 @@ def check_same_models(models: Sequence[str], wanted: Sequence[str]) -> None:
     if new:
         raise InvalidObservations(
             f"X must hold the models of the fit, {', '.join(wanted[:8])}; {new[0]!r} is new "
-            f"({len(new)} of {len(models)} models are off). Leave it out, or fit again with it."
+            f"({len(new)} of {len(models)} models are off).{did_you_mean(new[0], wanted)} "
+            "Leave it out, or fit again with it."
         )
 
 

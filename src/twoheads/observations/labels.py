@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.text import listed
+from twoheads.text import listed, spelling
 
 _UNKNOWN = -2
 
@@ -252,7 +252,7 @@ def unknown_label(argument: str, value: Any, row: int, n_off: int, n_rows: int, 
 
 def _label_remedy(value: Any, names: Sequence[str]) -> str:
     text = label_text(value).strip()
-    same = next((name for name in names if name.casefold() == text.casefold()), None)
+    same = next((name for name in names if spelling(name) == spelling(text)), None)
     if same is not None:
         return f"Only case or blanks differ from {same!r}: write it as the class is written."
     if _is_number_text(text):

@@ -14,7 +14,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations.checks import rows_off
 from twoheads.observations.frames import as_numbers
 from twoheads.observations.labels import label_text, sorted_names
-from twoheads.text import listed
+from twoheads.text import did_you_mean, listed
 
 _LABEL, _SCORE = ".label", ".score"
 #: What to do about scores that are not numbers.
@@ -130,9 +130,10 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
         return True, names[1]
     if positive is None or label_text(positive) not in names:
         found = "it is not named" if positive is None else f"{label_text(positive)!r} is not a class"
+        meant = "" if positive is None else did_you_mean(label_text(positive), names)
         raise InvalidObservations(
             f"positive (--positive) must name the class that high scores mean, since column {column!r} holds scores; "
-            f"{found}. The classes are {listed([repr(name) for name in names])}: name one, in Python in "
+            f"{found}.{meant} The classes are {listed([repr(name) for name in names])}: name one, in Python in "
             "Observations.from_frame(X, positive=...)."
         )
     return label_text(positive) == names[1], label_text(positive)

@@ -15,6 +15,7 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.policy.asking import Outlook, as_worth
+from twoheads.text import did_you_mean
 
 #: Exact gains are computed for so many groups of people per item, those with the largest approximate gain,
 CLOSELY = 5
@@ -270,9 +271,10 @@ def as_prices(price: float | Mapping[str, float], names: Sequence[str]) -> Float
         return np.full(len(names), _positive(price, "price"))
     unknown = [name for name in price if str(name) not in names]
     if unknown:
+        meant = did_you_mean(str(unknown[0]), names)
         raise InvalidParameter(
             f"price must name people who can be asked; {unknown[0]!r} is none of them ({len(unknown)} of {len(price)} "
-            f"names are off). They are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+            f"names are off).{meant} They are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
         )
     prices = {str(name): _positive(value, f"the price of {name!r}") for name, value in price.items()}
     return np.array([prices.get(name, 1.0) for name in names])

@@ -18,6 +18,13 @@ def odds(p: float) -> str:
     return f"about {1000 * p:.0f} in 1,000" if p < 0.01 else f"about {100 * p:.0f} in 100"
 
 
+def odds_at_most(p: float) -> str:
+    """A bound of a p-value, rounded up: "fewer than 1 in 1,000", "at most 5 in 1,000", "at most 4 in 100"."""
+    if p < 0.001:
+        return "fewer than 1 in 1,000"
+    return f"at most {math.ceil(1000 * p)} in 1,000" if p < 0.01 else f"at most {math.ceil(100 * p)} in 100"
+
+
 def errors_between(low: float, high: float, than: str) -> str:
     """An interval of a difference of errors: "between 3.1 and 6.0 fewer errors in 100 items than ..."."""
     of = 1000 if max(abs(low), abs(high)) < _FEW else 100

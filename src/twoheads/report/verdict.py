@@ -15,7 +15,7 @@ from twoheads.evaluation.comparison import Comparison
 from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND, UNKNOWN
 from twoheads.kernels.scoring.more_items import POWER, Paired, items_until_significant
-from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds
+from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds, odds_at_most
 from twoheads.text import SIGNIFICANCE, count, percent
 
 #: What stands on the badge, by answer.
@@ -30,7 +30,6 @@ _SAME = 0.01  # errors that differ by less than this share of items are about th
 _SAME_SHARE = 0.25  # and by less than this share of the errors of the better half
 _TOO_MANY = 10_000  # more labels than this are not a plan
 _NEXT_TO_NONE = 0.5  # p-value from which the present difference says next to nothing about how many labels it takes
-_SAMPLE = "such samples would show so large a difference if the two were equally good"
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def _better(found: Difference, trend: str) -> Verdict:
         "yes",
         f"the team makes {change(found.error, found.better_error, found.n_items)} {found.words}.",
         "",
-        f"{_how_sure(found.p_value)}: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}",
+        _chance(found, _how_sure(found.p_value)),
         [
             "Use the team for items like these.",
             *_trend(gains, trend),
@@ -126,7 +125,7 @@ def _worse(found: Difference, trend: str) -> Verdict:
         f"use {found.words}. That errs on {_share(found.better_error, found)} of items, the team on "
         f"{_share(found.error, found)}.",
         "",
-        f"{_how_sure(found.p_value)}: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}",
+        _chance(found, _how_sure(found.p_value)),
         [f"Use {found.words} for items like these.", *_trend(gains, trend)],
     )
 
@@ -153,13 +152,18 @@ def _too_early(found: Difference, trend: str, n_items: int, n_people: int) -> Ve
     }
     until = "use the cheaper of the two" if found.error < found.better_error else f"use {found.words}"
     if plan.n_more is None:
-        text = f"on {count(found.n_items, 'item')}, the team and {found.words} are too close."
-        steps = [plan.words, f"For now, {until}."]
+        text = f"{_undecided(found)}."
+        steps = [f"For now, {until}.", plan.words]
     else:
         text = f"label about {about(plan.n_more)} more items."
         steps = [plan.words, *_trend(gains, trend), f"Until then, {until}."]
-    sure = f"Not sure: {odds(found.p_value)} {_SAMPLE}. {_expected(found)}"
-    return Verdict("too early", text, _so_far(found), sure, steps, plan.n_more)
+    return Verdict("too early", text, _so_far(found), _chance(found, "Not sure"), steps, plan.n_more)
+
+
+def _undecided(found: Difference) -> str:
+    if found.error < found.better_error:
+        return f"on {count(found.n_items, 'item')}, the team and {found.words} are too close"
+    return f"{count(found.n_items, 'item')} show no sign that the team is better than {found.words}"
 
 
 class _Plan(NamedTuple):
@@ -180,15 +184,16 @@ def _planned(found: Difference, n_items: int, n_people: int) -> _Plan:
         tests = found.n_rivals * (n_people if found.better == "best_person" else 1) if behind else 1
         seen = Paired(max(seen), min(seen))
         shares, level = Paired(seen.won / n, seen.lost / n), SIGNIFICANCE / tests
-        what = f"if the team stays this much {'worse' if behind else 'better'}"
+        what, size = f"if the team stays this much {'worse' if behind else 'better'}", "so small a difference"
     else:
         lost = (found.n_lost + 0.5) / n  # an error that has not been seen yet is possible
         shares, level = Paired(lost + found.better_error / 2, lost), SIGNIFICANCE
+        size = f"that the team makes half the errors of {found.words}"
         what = f"if the team really makes half the errors of {found.words}"
     with_label = items_until_significant(seen, shares, level=level)
     n_more = None if with_label is None else math.ceil(with_label * n_items / n)
     if n_more is None or n_more > _TOO_MANY:
-        return _Plan(None, f"So small a difference would take more than {_TOO_MANY:,} labels to show.")
+        return _Plan(None, f"More than {_TOO_MANY:,} labels would be needed to show {size}.")
     times = f"{round(5 * POWER)} of 5 cases"
     plan = f"Label about {about(n_more)} more items, drawn at random: {what}, that shows it in {times}"
     return _Plan(n_more, f"{plan}; a smaller difference takes more.")
@@ -219,6 +224,21 @@ def _so_far(found: Difference) -> str:
 
 def _how_sure(p: float) -> str:
     return "Very sure" if p < 0.001 else "Sure" if p < 0.01 else "Fairly sure"
+
+
+def _chance(found: Difference, sure: str) -> str:
+    """How sure it is, what the p-value means, and the interval.
+
+    Where the team errs more, the p-value bounds the chance that the best of all rivals comes out as far ahead.
+    """
+    if found.error <= found.better_error or found.n_rivals == 1:
+        meaning = f"if the two were equally good, {odds(found.p_value)} such samples would show a difference this large"
+    elif found.p_value >= _NEXT_TO_NONE:
+        meaning = f"with {found.n_rivals} to pick the best from, one may well be this far ahead by chance"
+    else:
+        meaning = f"if all were equally good, the best of {found.n_rivals} would be this far ahead in "
+        meaning += f"{odds_at_most(found.p_value)} such samples"
+    return f"{sure}: {meaning}. {_expected(found)}".rstrip()
 
 
 def _expected(found: Difference) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,6 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations
 from twoheads.observations.builders import AnswerFields, wide_answers
 from twoheads.observations.checks import as_confidence
-from twoheads.observations.labels import unknown_label
 from twoheads.observations.members import read_scores
 from twoheads.observations.two_classes import both_columns
 from twoheads.tables.content import Content
@@ -23,6 +23,7 @@ from twoheads.tables.rows import Rows, gathered, joined_answers, normalised, row
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
 from twoheads.tables.schema.ids import IdCheck, as_items
 from twoheads.tables.schema.row_names import TABLE_TERMS, TableRows, located
+from twoheads.tables.schema.unknown_labels import not_a_class
 
 #: Rows read at once from a file.
 BATCH_ROWS = 1 << 17
@@ -57,6 +58,8 @@ class BlockReader:
         self._truths = join.truths() if join and content.joins_truth and truth else None
         #: How many answers of the table itself were "unsure" so far.
         self.n_unsure = 0
+        #: How often each label was matched to a class apart from case and blanks so far.
+        self.loose: Counter[str] = Counter()
 
     def _new_id_check(self) -> IdCheck | None:
         """A check for repeated ids; joining does its own, and the ids of a span do not show those of others."""
@@ -162,14 +165,14 @@ class BlockReader:
         with located(names):
             return as_confidence(stacked(block, [column])[:, 0], f"column {column!r}")
 
-    @staticmethod
-    def _codes(block: Rows, column: str, coder: Coder, names: TableRows) -> Codes:
+    def _codes(self, block: Rows, column: str, coder: Coder, names: TableRows) -> Codes:
         codes = coder.codes(block.column(column))
+        self.loose += coder.loose_labels(block.column(column))
         unknown = codes == UNKNOWN
         if unknown.any():
             row = int(unknown.argmax())
-            value, n_off = block.value(column, row), int(unknown.sum())
-            problem = unknown_label(f"column {column!r}", value, row, n_off, len(codes), coder.names)
+            off = coder.unknown_labels(block.column(column))
+            problem = not_a_class(column, block.value(column, row), row, off, len(codes), coder.names)
             raise InvalidObservations(problem, names)
         return codes
 

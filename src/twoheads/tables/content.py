@@ -34,6 +34,7 @@ class Content:
     model_scale    what the model's columns hold
     normalise      whether rows of probabilities are divided by their sums
     positive       the class that high scores mean; None for that of `second_class`
+    loose_labels   whether labels are matched to classes apart from case and blanks
     """
 
     source: Source | None
@@ -44,6 +45,7 @@ class Content:
     model_scale: str
     normalise: bool
     positive: Any = None
+    loose_labels: bool = False
 
     @cached_property
     def n_rows(self) -> int:
@@ -93,12 +95,12 @@ class Content:
     def coder(self) -> Coder:
         """The codes of answers."""
         names = [label_text(name) for name in self.classes.tolist()]
-        return Coder(names, unsure_words(self.unsure, names))
+        return Coder(names, unsure_words(self.unsure, names), loose=self.loose_labels)
 
     @cached_property
     def truth_coder(self) -> Coder:
         """The codes of the truth, which is never "unsure"."""
-        return Coder(self.coder.names)
+        return Coder(self.coder.names, loose=self.loose_labels)
 
     @property
     def item_type(self) -> Any:

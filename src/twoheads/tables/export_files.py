@@ -19,6 +19,7 @@ from twoheads.tables.formats.hugging_face import class_names, named
 from twoheads.tables.formats.opening import Reading, is_archive, is_binary
 from twoheads.tables.formats.registry import ExportFormat, any_of, export_by_name, export_with, format_names
 from twoheads.tables.interop.export import Export
+from twoheads.text import did_you_mean
 
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _TYPED = (_PARQUET, _ARROW_FILE, _ARROW_STREAM)
@@ -28,7 +29,10 @@ def export_at(path: str | os.PathLike[str], argument: str, how: Reading) -> Expo
     """The export that is named, or that the first file shows; None for a table."""
     if how.format is not None:
         if how.format not in format_names():
-            raise InvalidParameter(f"format (--format) must be {any_of(format_names())}; it is {how.format!r}.")
+            raise InvalidParameter(
+                f"format (--format) must be {any_of(format_names())}; it is {how.format!r}."
+                f"{did_you_mean(how.format, format_names())}"
+            )
         return export_by_name(how.format)
     with _plain(find_files(path, argument)[0], how) as file:
         return export_with(_first_keys(file))

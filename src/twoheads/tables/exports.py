@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from twoheads.errors import InvalidObservations
-from twoheads.observations.labels import label_text
+from twoheads.observations.labels import label_text, unsure_words
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.duckdb import pa
 from twoheads.tables.export_files import export_at, read_export, records_at
@@ -19,6 +22,7 @@ from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.registry import ExportFormat, export_by_name
 from twoheads.tables.formats.source import Source
 from twoheads.tables.interop.export import Export, Truth, left_out
+from twoheads.tables.schema.coding import Coder, loose_notes
 from twoheads.tables.writing import write
 
 
@@ -58,12 +62,14 @@ class Opener:
     main     the argument whose file has that format
     classes  the classes that are required, or None
     unsure   answers that mean "unsure", besides that word
+    loose    whether labels are matched to classes apart from case and blanks
     """
 
     how: Reading
     main: str = "table"
     classes: Any = None
     unsure: Any = ()
+    loose: bool = False
 
     def open(self, path: str | os.PathLike[str], argument: str) -> Opened:
         """The sources in a table or an export; ``argument`` is what messages call it."""
@@ -73,11 +79,32 @@ class Opener:
             role = argument if argument in ("answers", "truth") else "rows"
             return Opened(**{role: source}, notes=tuple(source.notes))
         export = read_export(known, path, argument, how)
+        if self.loose:
+            export = _respelt(export, self.classes, self.unsure)
         return _parts(export, os.fspath(path), known, self.classes, self.unsure)
+
+
+def _respelt(export: Export, classes: Any, unsure: Any) -> Export:
+    """The export with every label spelt as its class is."""
+    names = export.class_names(None, unsure) if classes is None else list(map(label_text, np.asarray(classes).tolist()))
+    coder = Coder(names, unsure_words(unsure, names), loose=True)
+    loose = Counter(each.label for each in export.statements if coder.matches_loosely(each.label))
+    spelt = {label: names[coder.code(label)] for label in loose}
+    statements = [replace(each, label=spelt.get(each.label, each.label)) for each in export.statements]
+    return replace(export, statements=statements, notes=(*export.notes, *loose_notes(loose, names)))
 
 
 def _parts(export: Export, name: str, known: ExportFormat, classes: Any, unsure: Any) -> Opened:
     """The tables of an export."""
+    try:
+        return _tables(export, name, known, classes, unsure)
+    except UnicodeError:
+        raise InvalidObservations(
+            f"{name} has a name or label that is not text: half of a character, such as \\ud800. Correct it there."
+        ) from None
+
+
+def _tables(export: Export, name: str, known: ExportFormat, classes: Any, unsure: Any) -> Opened:
     if not export.statements:
         raise InvalidObservations(f"{name} must hold answers, predictions or truth; it holds none of them.")
     names = export.class_names(classes, unsure)

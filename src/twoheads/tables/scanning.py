@@ -53,6 +53,7 @@ def scan(
     encoding: str | None = None,
     question: str | None = None,
     positive: Any = None,
+    loose_labels: bool = False,
     memory_limit: str = MEMORY_LIMIT,
 ) -> Table:
     """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
@@ -107,13 +108,16 @@ def scan(
         The question of an export that holds several: the name of a control, a question or an assessment.
     positive : label, optional
         The class that high scores mean, of two; 1 or True by default. A plain column ``score`` needs it.
+    loose_labels : bool
+        Whether labels that differ from a class only by case or blanks are taken as that class; they are counted in a
+        note. Else they are refused.
     memory_limit : str
         Memory for joining before it spills to disk.
     """
     _check_options(model_scale, normalise=normalise)
     names = Names(item, human, annotator, truth_column, model_columns, positive)
     main = "table" if table is not None else "model" if answers is None else "answers"
-    opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure)
+    opener = Opener(Reading(format, sheet, encoding, question), main, classes, unsure, loose_labels)
     sources = Sources.open(table, answers, model, truth, truth_column, opener)
     sources.check_sheet(sheet)
     known = None if classes is None else _named(classes)
@@ -131,14 +135,15 @@ def scan(
         separate = [table for table in (truth_table, answer_table) if table]
         labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in separate)]
         kinds = [*sources.table.kinds_of(found.labels), *kinds_of_labels(truth_table, answer_table)]
-        known = classes_of(named_or_found(found, labels, unsure, sources.table.name), kinds)
+        known = classes_of(named_or_found(found, labels, unsure, sources.table.name, loose=loose_labels), kinds)
     join = None
     if answer_table or truth_table:
         ids = (rows, found.item) if rows and found.item else None
-        join = Join(ids, answer_table, truth_table, known, unsure, memory_limit)
+        join = Join(ids, answer_table, truth_table, known, unsure, memory_limit, loose_labels=loose_labels)
     for remark in remarks:
         _log.info("%s", remark)
-    return Table(Content(rows, found, join, known, unsure, model_scale, normalise, positive), tuple(remarks))
+    content = Content(rows, found, join, known, unsure, model_scale, normalise, positive, loose_labels)
+    return Table(content, tuple(remarks))
 
 
 def _check_options(model_scale: str, *, normalise: bool) -> None:
@@ -237,6 +242,8 @@ def _rows_by_item(sources: Sources, found: Roles, memory_limit: str) -> tuple[So
     if source is None or not _is_by_model(sources, found):
         return source, found
     assert found.item
+    if not found.models and "score" in source.columns:
+        raise roles.row_per_member(source.name, "model", "score")
     if list(found.models) != ["model"]:
         raise InvalidObservations(
             f"{source.name} must name its models in a column model or in columns <model>.p_<class>; it does both. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from twoheads.tables.fingerprints import fingerprint
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.scanned import ScannedTable
+from twoheads.tables.schema.coding import loose_notes
 from twoheads.tables.schema.ids import IdCheck
 from twoheads.tables.schema.roles import need_annotators
 
@@ -40,6 +42,7 @@ class Table(ScannedTable):
 
     def __init__(self, content: Content, remarks: tuple[str, ...] = ()) -> None:
         self._content, self._remarks, self._n_unsure = content, remarks, 0
+        self._loose: Counter[str] = Counter()
         source, join = content.source, content.join
         self.model_scale, self.has_scores = content.model_scale, bool(content.roles.members.scores)
         self.columns: tuple[str, ...] = source.columns if source else ()
@@ -92,7 +95,8 @@ class Table(ScannedTable):
         """What was and was not used, and what did not match between separate tables, in plain sentences."""
         unsure = [f"{self._n_unsure:,} answers are unsure."] if self._n_unsure else []  # known after reading
         join = self._content.join
-        return [*self._remarks, *unsure, *(join.result.notes if join else ())]
+        loose = loose_notes(self._loose, self._content.coder.names) if self._loose else []
+        return [*self._remarks, *unsure, *loose, *(join.result.notes if join else ())]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -163,7 +167,7 @@ class Table(ScannedTable):
         rows = rows or max(1024, BLOCK_NUMBERS // max(1, len(self._content.roles.numbers)))
         reader = BlockReader(self._content, items=items, truth=truth, span=span)
         for block in reader.blocks(rows):
-            self._n_unsure = reader.n_unsure
+            self._n_unsure, self._loose = reader.n_unsure, reader.loose
             yield block
 
     def spans(self, rows: int) -> list[Span]:

@@ -18,7 +18,7 @@ from twoheads.cli.signatures import Result
 from twoheads.cli.table_options import TableOptions, print_notes, split_names
 from twoheads.errors import InvalidParameter
 from twoheads.tables.formats.registry import titles
-from twoheads.text import count
+from twoheads.text import count, did_you_mean, same_person
 
 if TYPE_CHECKING:
     from twoheads.policy import Plan
@@ -88,12 +88,19 @@ def _as_dict(plan: Plan, budget: float) -> Result:
 
 
 def _note_unknown(names: Sequence[str], known: Sequence[str]) -> None:
-    """Name those unknown to the team: a misspelt name would go unnoticed."""
+    """Name those unknown to the team: a misspelt name would go unnoticed. Another spelling of a person is refused."""
     new = [name for name in names if name not in known]
+    for name in new:
+        if (same := same_person(name, known)) is not None:
+            raise InvalidParameter(
+                f"--people must name people as the team does; {name!r} is unknown to it "
+                f"({len(new)} of {len(names)} names are). Did you mean {same!r}? "
+                "If it is somebody new, give another name."
+            )
     if new:
         console.message(
             f"--people names {count(len(new), 'person', 'people')} unknown to the team ({', '.join(new[:8])}): "
-            "the crowd's average accuracy is assumed."
+            f"the crowd's average accuracy is assumed.{did_you_mean(new[0], known)}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
@@ -25,6 +26,8 @@ def evaluate(team: Team, data: TableOptions, class_shares: ClassShares = None, s
     observations, y, note = read_items(data.scan_for(fitted))
     found = evaluate_team(fitted, observations, y, seed_of(fitted, seed))
     found["notes"] += [note] if note else []
+    if console.wants_json():  # it has the notes too
+        return found
     if "combination" in found:
         print_comparison(found)
     else:

@@ -120,7 +120,7 @@ def _fit_and_keep(
         merge = Merge({})
         add_rows(merge, scanned, time)
         if (known := separate_truth(data)) is not None:
-            add_truth(merge, known, scanned.classes)
+            add_truth(merge, known, scanned.classes, loose=bool(data.columns.get("loose_labels")))
         done = entry("fit", [shown(str(file)) for file in scanned.files], merge.changes().counts)
         return fit_on_kept(
             team, scanned.classes, merge, output, provenance=made, history=[done], keep_sample=keep_sample

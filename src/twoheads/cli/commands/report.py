@@ -14,6 +14,7 @@ from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of, today
 from twoheads.cli.signatures import Result
+from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions
 
 
@@ -42,7 +43,7 @@ def report(
     if not console.wants_json():
         check_output(output, [team, *scanned.files])
     observations, y, note = read_items(scanned)
-    table = str(data.table or data.model or data.answers)
+    table = shown(str(data.table or data.model or data.answers))
     options: dict[str, Any] = {
         "random_state": seed_of(fitted, seed),
         "date": today(),

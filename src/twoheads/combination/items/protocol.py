@@ -20,6 +20,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
+from twoheads.text import count
 
 #: A step that is applied to each block before a fit uses it, such as pooling several models.
 BlockFunction = Callable[[Block], Block]
@@ -61,8 +62,9 @@ class Schema:
         """The schema of observations, in which scores are answers by these levels."""
         if observations.scores is not None:
             raise InvalidObservations(
-                f"X must hold labels or probabilities here; it holds scores of {observations.scores.names[0]!r} "
-                f"({len(observations.scores.names)} columns). Leave them out, or use recommended()."
+                "X must hold labels or probabilities for this method; it holds scores of "
+                f"{observations.scores.names[0]!r} ({count(len(observations.scores.names), 'column')}). "
+                "Leave them out, or use a method that reads scores: recommended() (--method recommended)."
             )
         return cls(
             observations.classes,

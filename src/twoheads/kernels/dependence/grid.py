@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, Factors, StrengthRatio, factors_at
 
@@ -27,6 +27,53 @@ NARROW_SD = 0.5
 NORMAL_LABELS = 1000
 
 
+def dependence_values(
+    log_proba: Floats,
+    log_likelihood: Floats,
+    true_label: Codes,
+    weight: Floats | None,
+    factors: Factors,
+    bias: Floats | None,
+    alone_weight: float,
+) -> Floats:
+    """Log-likelihood of a block, as in `dependence_sums`, at many values of the factors.
+
+    factors  model and answer (n_temperatures, n_correlations), alone (n_temperatures, 1)
+    returns  (n_temperatures, n_correlations)
+    """
+    parts = np.stack([log_proba, log_likelihood])
+    both = np.stack([factors.model.ravel(), factors.answer.ravel()], axis=1)
+    values = _log_likelihoods(parts, both, bias, true_label, weight).reshape(factors.model.shape)
+    if alone_weight > 0:
+        values += alone_weight * _log_likelihoods(parts[:1], factors.alone, bias, true_label, weight)[:, None]
+    return values
+
+
+def _log_likelihoods(
+    parts: Floats, factors: Floats, bias: Floats | None, true_label: Codes, weight: Floats | None
+) -> Floats:
+    """Sum over items of ``log softmax(sum_p factor_p part_p + c)[y]`` at each row of factors, (n_nodes,).
+
+    parts    (n_parts, n_classes, n_items)
+    factors  (n_nodes, n_parts)
+    """
+    flat, shape = parts.reshape(len(parts), -1), parts.shape[1:]
+    values, item = np.empty(len(factors)), np.arange(shape[1])
+    # Few items: many nodes together, since calls cost more than arithmetic. Many: one, which fits the cache.
+    at_once = max(1, 32_768 // max(1, flat.shape[1]))
+    for start in range(0, len(factors), at_once):
+        rows = slice(start, start + at_once)
+        logits = (factors[rows] @ flat).reshape(len(factors[rows]), *shape)
+        if bias is not None:
+            logits += bias[:, None]
+        logits -= logits.max(axis=1, keepdims=True)
+        at_truth = logits[:, true_label, item]
+        np.exp(logits, out=logits)
+        log_likelihood = at_truth - np.log(logits.sum(axis=1))
+        values[rows] = log_likelihood.sum(axis=1) if weight is None else log_likelihood @ weight
+    return values
+
+
 def model_alone_weight(n: float) -> float:
     """Weight of the model's own log-likelihood relative to that of the combination, ``30 / (30 + n)``."""
     return MODEL_ALONE_LABELS / (MODEL_ALONE_LABELS + n)
@@ -37,6 +84,16 @@ def log_prior_grid(prior: DependencePrior, tau: Floats, correlation: Floats) -> 
     t = (tau - prior.log_temperature_mean) / prior.log_temperature_scale
     r = (correlation - prior.correlation_mean) / prior.correlation_sd
     return np.asarray(-2.0 * np.log1p(t * t / 3.0) - 0.5 * r * r)
+
+
+def first_guess(values: Values, n: float, prior: DependencePrior, ratio: StrengthRatio) -> tuple[float, float]:
+    """Start of Newton's method: with few labels the posterior of tau can have several modes."""
+    if n >= NARROW_LABELS:
+        return prior.log_temperature_mean, prior.correlation_mean
+    tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)[:, None]
+    r = np.full((19, 1), prior.correlation_mean)
+    log_posterior = values(factors_at(tau, r, ratio), None, model_alone_weight(n)) + log_prior_grid(prior, tau, r)
+    return float(tau[np.argmax(log_posterior), 0]), prior.correlation_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 The data come in as two functions that sum over all labelled items, wherever these are:
 ``sums(factors, bias, alone_weight)`` and ``values(factors, bias, alone_weight)``, the totals over blocks of
-`dependence_sums` and `dependence_values`.
+`mode.dependence_sums` and `grid.dependence_values`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from scipy.special import logsumexp
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.grid import (
-    LOG_TEMPERATURE_RANGE,
-    NARROW_LABELS,
     Agreement,
     Target,
     Values,
+    first_guess,
     log_bias_volume,
-    log_prior_grid,
     model_alone_weight,
     weighted_grid,
 )
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior, Posterior, Start, Sums, dependence_mode
 from twoheads.kernels.dependence.nodes import DependenceNodes
-from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_at, soft_correlation
+from twoheads.kernels.dependence.witnesses import StrengthRatio, factors_at, soft_correlation
 
 #: With more labels than this the posterior is so narrow that its mode replaces it (to 1e-3).
 MODE_LABELS = 20_000
@@ -33,63 +31,6 @@ DROPPED = 1e-3
 #: A sample's mode is found once the expected gain of a Newton step is below this: with so many labels the next one
 #: would gain about its square over their number.
 ROUGHLY = 1.0
-
-
-def dependence_values(
-    log_proba: Floats,
-    log_likelihood: Floats,
-    true_label: Codes,
-    weight: Floats | None,
-    factors: Factors,
-    bias: Floats | None,
-    alone_weight: float,
-) -> Floats:
-    """Log-likelihood of a block, as in `dependence_sums`, at many values of the factors.
-
-    factors  model and answer (n_temperatures, n_correlations), alone (n_temperatures, 1)
-    returns  (n_temperatures, n_correlations)
-    """
-    parts = np.stack([log_proba, log_likelihood])
-    both = np.stack([factors.model.ravel(), factors.answer.ravel()], axis=1)
-    values = _log_likelihoods(parts, both, bias, true_label, weight).reshape(factors.model.shape)
-    if alone_weight > 0:
-        values += alone_weight * _log_likelihoods(parts[:1], factors.alone, bias, true_label, weight)[:, None]
-    return values
-
-
-def _log_likelihoods(
-    parts: Floats, factors: Floats, bias: Floats | None, true_label: Codes, weight: Floats | None
-) -> Floats:
-    """Sum over items of ``log softmax(sum_p factor_p part_p + c)[y]`` at each row of factors, (n_nodes,).
-
-    parts    (n_parts, n_classes, n_items)
-    factors  (n_nodes, n_parts)
-    """
-    flat, shape = parts.reshape(len(parts), -1), parts.shape[1:]
-    values, item = np.empty(len(factors)), np.arange(shape[1])
-    # Few items: many nodes together, since calls cost more than arithmetic. Many: one, which fits the cache.
-    at_once = max(1, 32_768 // max(1, flat.shape[1]))
-    for start in range(0, len(factors), at_once):
-        rows = slice(start, start + at_once)
-        logits = (factors[rows] @ flat).reshape(len(factors[rows]), *shape)
-        if bias is not None:
-            logits += bias[:, None]
-        logits -= logits.max(axis=1, keepdims=True)
-        at_truth = logits[:, true_label, item]
-        np.exp(logits, out=logits)
-        log_likelihood = at_truth - np.log(logits.sum(axis=1))
-        values[rows] = log_likelihood.sum(axis=1) if weight is None else log_likelihood @ weight
-    return values
-
-
-def _first_guess(values: Values, n: float, prior: DependencePrior, ratio: StrengthRatio) -> tuple[float, float]:
-    """Start of Newton's method: with few labels the posterior of tau can have several modes."""
-    if n >= NARROW_LABELS:
-        return prior.log_temperature_mean, prior.correlation_mean
-    tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)[:, None]
-    r = np.full((19, 1), prior.correlation_mean)
-    log_posterior = values(factors_at(tau, r, ratio), None, model_alone_weight(n)) + log_prior_grid(prior, tau, r)
-    return float(tau[np.argmax(log_posterior), 0]), prior.correlation_mean
 
 
 def fit_dependence(
@@ -111,7 +52,7 @@ def fit_dependence(
     ratio      of the strengths of model and people; equal by default
     """
     prior, ratio = prior or DependencePrior(), ratio or StrengthRatio()
-    modes = _modes(sums, n, prior, ratio, _first_guess(values, n, prior, ratio), n_classes)
+    modes = _modes(sums, n, prior, ratio, first_guess(values, n, prior, ratio), n_classes)
     target = Target(values, n, prior, agreement, ratio)
     tau, r, log_weight = zip(*(weighted_grid(target, *each) for each in modes), strict=True)
     weights = np.concatenate(log_weight)

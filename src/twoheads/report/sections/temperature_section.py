@@ -18,6 +18,8 @@ _LARGEST_SD = 10.0  # of log T: beyond it nothing is known of T
 def temperature_section(team: Team) -> dict[str, Any]:
     """The temperature with its 95 % interval and prior, and what it does to a stated confidence."""
     calibrator = calibrator_of(team)
+    if not getattr(team, "has_model_", True):
+        return unavailable("There is no model, so there is no temperature to show.")
     if calibrator is None:
         return unavailable("This method has no calibrator, so there is no temperature to show.")
     if not isinstance(calibrator, HasTemperature):

@@ -26,6 +26,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+for (const each of document.querySelectorAll(".sorts")) each.hidden = false;
 // A table that is wider than the page says so.
 const hint = box => box.parentElement.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
 const watch = new ResizeObserver(seen => seen.forEach(each => hint(each.target)));

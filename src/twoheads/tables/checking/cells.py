@@ -1,4 +1,4 @@
-"""Single cells of a table as text: blank ones, numbers with commas or in per cent, spellings of one label."""
+"""Single cells of a table as text: blank ones, numbers with commas or in per cent."""
 
 from __future__ import annotations
 
@@ -31,11 +31,6 @@ def number_in(text: str) -> Number | None:
     """
     found = _NUMBER.fullmatch(text.strip())
     return Number(float(found[1].replace(",", ".")), bool(found[2])) if found else None
-
-
-def spelling(text: str) -> str:
-    """What two spellings of one label have in common: no case, no blanks around it, single blanks within."""
-    return " ".join(text.split()).casefold()
 
 
 def words_of(name: str) -> list[str]:

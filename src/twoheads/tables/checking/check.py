@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.checking.cells import number_in, spelling
+from twoheads.tables.checking.cells import number_in
 from twoheads.tables.checking.cleaning import NOT_A_NUMBER, Cell, Cleaner, Findings
 from twoheads.tables.checking.command import (
     clean_name,
@@ -30,7 +30,7 @@ from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.writing import write
-from twoheads.text import listed
+from twoheads.text import did_you_mean, listed, spelling
 
 
 @dataclass(frozen=True)
@@ -230,6 +230,7 @@ def _positive_class(source: Source, roles: Guess, given: str | None) -> str | No
         if spelling(given) not in roles.classes:
             raise InvalidObservations(
                 f"positive (--positive) must be one of the classes {listed(in_order(roles.classes))}; it is {given!r}."
+                f"{did_you_mean(given, roles.classes.values())}"
             )
         return roles.classes[spelling(given)]
     place = {name: at for at, name in enumerate(source.columns)}

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import is_blank, number_in, spelling
+from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
-from twoheads.text import count
+from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
 EXACT, ROUNDED = 1e-3, 0.05

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from twoheads.observations.labels import sorted_names
-from twoheads.tables.checking.cells import spelling, words_of
+from twoheads.tables.checking.cells import words_of
 from twoheads.tables.checking.hints import ANSWER, CONFIDENCE, GROUP, ITEM, MODEL, PERSON, POSITIVE, SCORE, TRUTH
 from twoheads.tables.checking.profile import Profile
+from twoheads.text import spelling
 
 
 @dataclass(frozen=True)

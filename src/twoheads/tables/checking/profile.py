@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from twoheads.observations.labels import label_text
-from twoheads.tables.checking.cells import is_blank, number_in, spelling, words_of
+from twoheads.tables.checking.cells import is_blank, number_in, words_of
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
+from twoheads.text import spelling
 
 #: So many rows are looked at.
 MOST_ROWS = 200_000

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,9 +21,9 @@ from twoheads.tables.interop.export import (
     Statement,
     checked_score,
     is_team,
-    left_out,
     observations_of,
 )
+from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
 
 Record = dict[str, Any]
 
@@ -32,8 +31,22 @@ _NO_STATUS = (
     "the records do not show the status of responses, so that drafts count as answers; "
     "export them with records.to_datasets to leave drafts out."
 )
+_NOT_SUBMITTED = {"draft": LeftOut("response", "a draft"), "discarded": LeftOut("response", "discarded")}
+_BY_TEAM = by_a_team("suggestion")
 #: What the name of a question is followed by in columns.
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
+
+
+class _Response(NamedTuple):
+    value: Any
+    user: Any
+    status: Any
+
+
+class _Suggestion(NamedTuple):
+    value: Any
+    score: Any
+    agent: Any
 
 
 def from_argilla(
@@ -42,8 +55,8 @@ def from_argilla(
     """Observations from records of Argilla; it knows no truth.
 
     A submitted response is an answer of its user; drafts and discarded ones do not count. A suggestion with a score
-    gives the probability of one class, the rest is shared equally by the others. Each agent is a model; suggestions
-    of a team (`to_argilla`) are not.
+    gives the probability of one class, the rest is shared equally by the others; one without a score is a label of a
+    machine. Each agent is a model; suggestions of a team (`to_argilla`) are not.
 
     Parameters
     ----------
@@ -69,35 +82,49 @@ def read_argilla(records: Any, question: str | None = None) -> Export:
     """The statements in records, flat or nested."""
     _check_records(records)
     chosen = _one_question(records, question)
-    statements: list[Statement] = []
-    skipped: Counter[str] = Counter()
-    for at, record in enumerate(records):
-        for value, user, status in _responses(record, chosen):
-            if status not in (None, "submitted"):
-                skipped[str(status)] += 1
-            elif value is not None:
-                statements.append(Answer(at, "human" if user is None else str(user), _label(value, record)))
-        value, score, agent = _suggestion(record, chosen)
-        if value is not None and is_team(agent):
-            skipped["team"] += 1
-        elif value is not None:
-            model = "model" if agent in (None, "") else str(agent)
-            statements.append(Prediction(at, model, _label(value, record), checked_score(score, "record", _id(record))))
+
+    def state(at: int, stated: _Response | _Suggestion) -> Statement | LeftOut | None:
+        if isinstance(stated, _Response):
+            return _answer(at, stated, records[at])
+        return _prediction(at, stated, records[at])
+
+    stated: Iterator[tuple[int, _Response | _Suggestion]] = (
+        (at, each) for at, record in enumerate(records) for each in _stated(record, chosen)
+    )
+    statements, notes = walk(stated, state, *_NOT_SUBMITTED.values(), _BY_TEAM)
     _refuse_codes(records, chosen)
     ids = [record.get("id", at) for at, record in enumerate(records)]
-    return Export(ids, statements, "record", _notes(skipped, records, chosen))
+    return Export(ids, statements, "record", (*notes, *_note_on_status(records, chosen)))
 
 
-def _notes(skipped: Counter[str], records: Sequence[Record], question: str) -> tuple[str, ...]:
+def _stated(record: Record, question: str) -> Iterator[_Response | _Suggestion]:
+    yield from _responses(record, question)
+    yield _suggestion(record, question)
+
+
+def _answer(at: int, response: _Response, record: Record) -> Statement | LeftOut | None:
+    if response.status not in (None, "submitted"):
+        return _NOT_SUBMITTED.get(str(response.status))
+    if response.value is None:
+        return None
+    return Answer(at, "human" if response.user is None else str(response.user), _label(response.value, record))
+
+
+def _prediction(at: int, suggestion: _Suggestion, record: Record) -> Statement | LeftOut | None:
+    value, score, agent = suggestion
+    if value is None:
+        return None
+    if is_team(agent):
+        return _BY_TEAM
+    model = "model" if agent in (None, "") else str(agent)
+    return Prediction(at, model, _label(value, record), checked_score(score, "record", _id(record)))
+
+
+def _note_on_status(records: Sequence[Record], question: str) -> list[str]:
     nested = any(_is_nested(record) and record["responses"].get(question) for record in records)
     flat = any(record.get(f"{question}{RESPONSES}") for record in records)
     unknown = nested or (flat and not any(record.get(f"{question}{RESPONSES}.status") for record in records))
-    return (
-        *left_out(skipped["draft"], "response", "a draft"),
-        *left_out(skipped["discarded"], "response", "discarded"),
-        *left_out(skipped["team"], "suggestion", "made by a team, not by a model"),
-        *([_NO_STATUS] if unknown else []),
-    )
+    return [_NO_STATUS] if unknown else []
 
 
 def to_argilla(
@@ -198,11 +225,10 @@ def _questions(record: Record) -> Iterator[str]:
                 yield name.removesuffix(ending)
 
 
-def _responses(record: Record, question: str) -> Iterator[tuple[Any, Any, Any]]:
-    """Value, user and status of each response."""
+def _responses(record: Record, question: str) -> Iterator[_Response]:
     if _is_nested(record):
         for one in record["responses"].get(question) or []:
-            yield one.get("value"), one.get("user_id"), one.get("status")
+            yield _Response(one.get("value"), one.get("user_id"), one.get("status"))
         return
     column = f"{question}{RESPONSES}"
     values = record.get(column) or []
@@ -212,16 +238,15 @@ def _responses(record: Record, question: str) -> Iterator[tuple[Any, Any, Any]]:
             f"record {_id(record)} must have a user and a status for each response to {question!r}; it has "
             f"{len(values)} responses, {len(users)} users and {len(status)} statuses."
         )
-    yield from zip(values, users, status, strict=True)
+    yield from map(_Response, values, users, status)
 
 
-def _suggestion(record: Record, question: str) -> tuple[Any, Any, Any]:
-    """Value, score and agent of the suggestion."""
+def _suggestion(record: Record, question: str) -> _Suggestion:
     if _is_nested(record):
         one = (record.get("suggestions") or {}).get(question) or {}
-        return one.get("value"), one.get("score"), one.get("agent")
+        return _Suggestion(one.get("value"), one.get("score"), one.get("agent"))
     column = f"{question}{SUGGESTION}"
-    return record.get(column), record.get(f"{column}.score"), record.get(f"{column}.agent")
+    return _Suggestion(record.get(column), record.get(f"{column}.score"), record.get(f"{column}.agent"))
 
 
 def _label(value: Any, record: Record) -> str:

@@ -19,7 +19,7 @@ from twoheads.kernels.answers import Answers, pack_answers
 from twoheads.kernels.arrays import Floats
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text, means_unsure, ordered_classes, sorted_names, unsure_words
-from twoheads.text import count, listed
+from twoheads.text import count
 
 #: The author of predictions that a team has made: not a model, as they were made from people's answers and the truth.
 TEAM = "twoheads"
@@ -207,18 +207,18 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def observations_of(export: Export, classes: ArrayLike | None = None) -> tuple[Observations, NDArray[Any] | None]:
-    """Observations with every item of an export, and the truth, None if no item has one."""
-    names = export.class_names(classes)
-    if hard := export.hard():
-        raise InvalidObservations(
-            f"predictions must have a score; those of {listed(list(hard))} have none: they are labels. "
-            "Read the file with twoheads.tables.scan, which keeps them in a column <model>.label."
-        )
+    """Observations with every item of an export, and the truth, None if no item has one.
+
+    Predictions without a score are the labels of machines.
+    """
+    names, hard = export.class_names(classes), export.hard()
     words, code = unsure_words((), names), {name: at for at, name in enumerate(names)}
     people = sorted_names({each.annotator for each in export.answers})
-    number = {name: at for at, name in enumerate(people)}
+    _refuse_same_names(people, hard)
+    number = {name: at for at, name in enumerate((*people, *hard))}
     labels = [each for each in export.answers if not means_unsure(each.label, words)]
     unsure = [each for each in export.answers if means_unsure(each.label, words)]
+    labels += [Answer(item, name, label) for name, by_item in hard.items() for item, label in by_item.items()]
     models = export.scored(names)
     observations = Observations.checked(
         classes=np.array(names, dtype=np.str_),
@@ -226,12 +226,22 @@ def observations_of(export: Export, classes: ArrayLike | None = None) -> tuple[O
         answers=_packed(
             ((each.item, number[each.annotator] * len(names) + code[each.label]) for each in labels), export
         ),
-        annotators=tuple(people) or ("human",),
+        annotators=(*people, *hard) or ("human",),
+        machines=tuple(hard),
         items=export.ids_array,
         models=tuple(models),
         unsure=_packed(((each.item, number[each.annotator]) for each in unsure), export) if unsure else None,
     )
     return observations, export.truth
+
+
+def _refuse_same_names(people: Sequence[str], machines: Iterable[str]) -> None:
+    both = sorted(set(people) & set(machines))
+    if both:
+        raise InvalidObservations(
+            f"a name must be that of a person or of a model; {both[0]!r} is both "
+            f"({count(len(both), 'name')}). Rename one."
+        )
 
 
 def _packed(pairs: Iterable[tuple[int, int]], export: Export) -> Answers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,11 +22,14 @@ from twoheads.tables.interop.export import (
     Truth,
     checked_score,
     is_team,
-    left_out,
     observations_of,
 )
+from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
 
 Task = dict[str, Any]
+
+_CANCELLED, _EMPTY = LeftOut("annotation", "cancelled"), LeftOut("annotation", "without a choice")
+_BY_TEAM = by_a_team("prediction")
 
 
 def from_label_studio(
@@ -42,8 +44,9 @@ def from_label_studio(
     The choice of an annotation is an answer of its author, or the truth if it is marked as ground truth, never both;
     cancelled and empty ones do not count. A prediction gives the probability of one choice (its score); several
     predictions of a task give one class each, the last of a class counts. The rest of the probability is shared
-    equally by the classes without a score: the export has no more. Each ``model_version`` is a model; predictions of
-    a team (`to_label_studio`) are not, unless ``model_version`` names them.
+    equally by the classes without a score: the export has no more. A prediction without a score is a label of a
+    machine. Each ``model_version`` is a model; predictions of a team (`to_label_studio`) are not, unless
+    ``model_version`` names them.
 
     Parameters
     ----------
@@ -82,34 +85,42 @@ def read_label_studio(tasks: Any, question: str | None = None, *, model_version:
 
         return read_label_studio_min(tasks, question)
     control = _one_control(tasks, question)
-    statements: list[Statement] = []
-    skipped: Counter[str] = Counter()
-    for at, task in enumerate(tasks):
-        name = _id(tasks, at)
-        for annotation in _records(task, "annotations", name):
-            if annotation.get("was_cancelled"):
-                skipped["cancelled"] += 1
-            elif (label := _chosen(annotation, control, name)) is None:
-                skipped["empty"] += 1
-            elif annotation.get("ground_truth"):
-                statements.append(Truth(at, label))
-            else:
-                statements.append(Answer(at, _author(annotation), label))
-        for prediction in _records(task, "predictions", name):
-            version = _model(prediction)
-            if model_version is None and is_team(version):
-                skipped["team"] += 1
-            elif model_version in (None, version) and (label := _chosen(prediction, control, name)) is not None:
-                statements.append(Prediction(at, version, label, checked_score(prediction.get("score"), "task", name)))
-    return Export([_id(tasks, at) for at in range(len(tasks))], statements, "task", _notes(skipped))
 
+    def state(at: int, record: tuple[str, dict[str, Any]]) -> Statement | LeftOut | None:
+        kind, one = record
+        label = _chosen(one, control, _id(tasks, at)) if not one.get("was_cancelled") else None
+        if kind == "annotations":
+            return _annotation(at, one, label)
+        return _predicted(at, one, label, model_version, _id(tasks, at))
 
-def _notes(skipped: Counter[str]) -> tuple[str, ...]:
-    return (
-        *left_out(skipped["cancelled"], "annotation", "cancelled"),
-        *left_out(skipped["empty"], "annotation", "without a choice"),
-        *left_out(skipped["team"], "prediction", "made by a team, not by a model"),
+    records = (
+        (at, (kind, one))
+        for at, task in enumerate(tasks)
+        for kind in ("annotations", "predictions")
+        for one in _records(task, kind, _id(tasks, at))
     )
+    statements, notes = walk(records, state, _CANCELLED, _EMPTY, _BY_TEAM)
+    return Export([_id(tasks, at) for at in range(len(tasks))], statements, "task", notes)
+
+
+def _annotation(at: int, annotation: dict[str, Any], label: str | None) -> Statement | LeftOut:
+    """An annotation is the truth or an answer, never both."""
+    if annotation.get("was_cancelled"):
+        return _CANCELLED
+    if label is None:
+        return _EMPTY
+    return Truth(at, label) if annotation.get("ground_truth") else Answer(at, _author(annotation), label)
+
+
+def _predicted(
+    at: int, prediction: dict[str, Any], label: str | None, only: str | None, task: Any
+) -> Statement | LeftOut | None:
+    version = _model(prediction)
+    if only is None and is_team(version):
+        return _BY_TEAM
+    if only not in (None, version) or label is None:
+        return None
+    return Prediction(at, version, label, checked_score(prediction.get("score"), "task", task))
 
 
 def to_label_studio(
@@ -197,7 +208,7 @@ def _records(task: Task, kind: str, name: Any) -> Iterator[dict[str, Any]]:
     for one in task.get(kind) or []:
         if not isinstance(one, dict):
             raise InvalidObservations(
-                f"tasks must hold their {kind} in full; task {name} holds only ids ({one!r}). "
+                f"tasks must hold their {kind} in full; task {name} holds only ids ({one!r:.80}). "
                 f"Export a snapshot that includes {kind}, not only their ids."
             )
         yield one

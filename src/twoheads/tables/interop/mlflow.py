@@ -19,10 +19,12 @@ from twoheads.tables.interop.export import (
     Statement,
     Truth,
     is_team,
-    left_out,
     observations_of,
 )
+from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
 
+_OVERRIDDEN, _ERROR = LeftOut("assessment", "overridden by a later one"), LeftOut("assessment", "without a value")
+_BY_TEAM = by_a_team("assessment")
 #: The sources of feedback that are models.
 _MODELS = {"LLM_JUDGE": "llm_judge", "AI_JUDGE": "llm_judge", "CODE": "code"}
 
@@ -32,7 +34,7 @@ def from_mlflow(
 ) -> tuple[Observations, NDArray[Any] | None]:
     """Observations, and the truth if there are expectations (else None).
 
-    Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a model called by its source;
+    Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a machine called by its source;
     an expectation is the truth. Feedback that was overridden, or holds an error, does not count. An assessment of a
     span is about an item of its own, ``<trace id>/<span id>``.
 
@@ -76,17 +78,8 @@ def read_mlflow(traces: Any, question: str | None = None) -> Export:
     if not place:
         raise InvalidObservations("traces must hold at least one trace; they hold none.")
     chosen = _one_name([one for _, one in made], question)
-    skipped: Counter[str] = Counter()
-    statements = [
-        stated
-        for at, one in made
-        if one.get("assessment_name") == chosen and (stated := _statement(at, one, skipped)) is not None
-    ]
-    notes = (
-        *left_out(skipped["overridden"], "assessment", "overridden by a later one"),
-        *left_out(skipped["error"], "assessment", "without a value"),
-        *left_out(skipped["team"], "assessment", "made by a team, not by a model"),
-    )
+    records = ((at, one) for at, one in made if one.get("assessment_name") == chosen)
+    statements, notes = walk(records, _statement, _OVERRIDDEN, _ERROR, _BY_TEAM)
     return Export(list(place), statements, "trace", notes)
 
 
@@ -143,22 +136,20 @@ def _one_name(assessments: Sequence[dict[str, Any]], question: str | None) -> st
     return question or found[0]
 
 
-def _statement(at: int, one: dict[str, Any], skipped: Counter[str]) -> Statement | None:
-    """What an assessment states; None if it does not count."""
+def _statement(at: int, one: dict[str, Any]) -> Statement | LeftOut:
+    """What an assessment states."""
     feedback, author = one.get("feedback") or {}, one.get("source") or {}
     if one.get("valid") is False:
-        skipped["overridden"] += 1
-    elif one.get("expectation") is not None:
+        return _OVERRIDDEN
+    if one.get("expectation") is not None:
         return Truth(at, _label(one["expectation"].get("value"), one))
-    elif feedback.get("value") is None:
-        skipped["error"] += 1
-    elif author.get("source_type") == "HUMAN":
+    if feedback.get("value") is None:
+        return _ERROR
+    if author.get("source_type") == "HUMAN":
         return Answer(at, str(author.get("source_id") or "human"), _label(feedback["value"], one))
-    elif is_team(author.get("source_id")):
-        skipped["team"] += 1
-    else:
-        return Prediction(at, _model(author, one), _label(feedback["value"], one))
-    return None
+    if is_team(author.get("source_id")):
+        return _BY_TEAM
+    return Prediction(at, _model(author, one), _label(feedback["value"], one))
 
 
 def _model(author: dict[str, Any], one: dict[str, Any]) -> str:

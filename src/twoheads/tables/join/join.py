@@ -6,6 +6,7 @@ position of their item. Blocks of model rows then get their answers in one pass 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.observations.labels import label_text, means_unsure, sorted_names, unknown_label, unsure_words
+from twoheads.observations.labels import label_text, means_unsure, sorted_names, unsure_words
 from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, pa, room
 from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.formats.detect import first_line
@@ -23,9 +24,8 @@ from twoheads.tables.formats.source import Source
 from twoheads.tables.join import queries
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
 from twoheads.tables.join.sorted_rows import SortedRows
-from twoheads.tables.schema.coding import UNKNOWN, Coder, classes_of
+from twoheads.tables.schema.coding import Coder, classes_of, loose_notes
 from twoheads.tables.schema.ids import numbered_ids, repeated, repeats_in
-from twoheads.tables.schema.row_names import TableRows
 from twoheads.text import cut
 
 
@@ -62,6 +62,8 @@ class Join:
         The classes, in order; those answered if None.
     unsure : str or sequence of str
         Answers that mean "unsure", besides that word.
+    loose_labels : bool
+        Whether labels are matched to classes apart from case and blanks.
     memory_limit : str
         Memory of DuckDB.
     """
@@ -74,7 +76,10 @@ class Join:
         classes: NDArray[Any] | None,
         unsure: str | Sequence[str] = (),
         memory_limit: str = MEMORY_LIMIT,
+        *,
+        loose_labels: bool = False,
     ) -> None:
+        self._loose_labels, self._loose = loose_labels, Counter[str]()
         self.model, self.answers, self.truth = model, answers, truth
         self._known_classes, self._unsure, self._memory_limit = classes, unsure, memory_limit
 
@@ -121,7 +126,7 @@ class Join:
         self._refuse_unnamed_people()
         self._refuse_two_truths()
         db.execute(queries.TRUTHS)
-        notes = tuple(self._notes(n_model, n_items))
+        notes = tuple(self._notes(n_model, n_items, [label_text(name) for name in classes.tolist()]))
         fit = self._value("SELECT count(*) FROM extra WHERE TRY_CAST(id AS BIGINT) IS NULL") == 0
         db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE answered; DROP TABLE known")
         return Joined(tuple(names), classes, n_model, n_items, notes, fit)
@@ -173,21 +178,14 @@ class Join:
         """The class code of each label of the answers and of the truth, as tables (label, code)."""
         words = unsure_words(self._unsure, classes)
         for name, table, coder in (
-            ("answered", self.answers, Coder(classes, words)),
-            ("known", self.truth, Coder(classes)),
+            ("answered", self.answers, Coder(classes, words, loose=self._loose_labels)),
+            ("known", self.truth, Coder(classes, loose=self._loose_labels)),
         ):
             codes = [coder.code(label) for label in table.labels] if table else []
-            if table and UNKNOWN in codes:
-                raise self._unknown_label(table, codes, classes)
+            if table:
+                table.refuse_unknown(codes, classes)
+                self._loose += table.loose_labels(coder)
             self._create(f"{name}_codes", label=np.arange(len(codes)), code=np.array(codes, dtype=np.int64))
-
-    @staticmethod
-    def _unknown_label(table: LabelTable, codes: list[int], classes: list[str]) -> InvalidObservations:
-        off = codes.index(UNKNOWN)
-        n_off = sum(table.times[at] for at, code in enumerate(codes) if code == UNKNOWN)
-        argument, label, row = f"column {table.label_column!r}", list(table.labels)[off], table.first_row(off)
-        problem = unknown_label(argument, label, row, n_off, table.n_rows, classes)
-        return InvalidObservations(problem, TableRows(table.source, whole=table))
 
     def _number_annotators(self, names: list[str]) -> None:
         """The position of each annotator among the sorted names, as a table (annotator, place)."""
@@ -234,7 +232,7 @@ class Join:
                 f"({n_off:,} items are off). Keep one of each, or leave it blank."
             )
 
-    def _notes(self, n_model: int, n_items: int) -> Iterator[str]:
+    def _notes(self, n_model: int, n_items: int, classes: list[str]) -> Iterator[str]:
         if self.model and n_items > n_model:
             first = self._value('SELECT first(id ORDER BY "at") FROM extra')
             yield (
@@ -244,6 +242,7 @@ class Join:
         if self.model and self.answers:
             yield from self._note_on_unanswered(n_items)
         yield from self._note_on_blank_answers()
+        yield from loose_notes(self._loose, classes)
         if n_unsure := self._count("unsure"):
             yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:

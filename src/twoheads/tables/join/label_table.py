@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from twoheads.observations.labels import is_missing, label_text
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
-from twoheads.tables.schema.coding import code_by
+from twoheads.tables.schema.coding import UNKNOWN, Coder, code_by
 from twoheads.tables.schema.ids import as_text, blanks
 from twoheads.tables.schema.plan import LabelColumns
 from twoheads.tables.schema.row_names import TableRows, located
+from twoheads.tables.schema.unknown_labels import not_a_class
 
 _ROWS = 131_072
 
@@ -64,10 +66,6 @@ class LabelTable:
         """The Arrow types of the columns of labels; none if the file has no types."""
         return self.source.kinds_of(self.columns.labels.values())
 
-    def first_row(self, label: int) -> int:
-        """The first row of the label with this number, from 0."""
-        return self._first[label]
-
     def batches(self) -> Iterator[Any]:
         """Record batches (id, annotator, label, row, sure)."""
         for batch in self.source.batches(self._wanted(), _ROWS):
@@ -81,6 +79,19 @@ class LabelTable:
             self.n_rows += len(batch)
         if self.n_rows == 0:
             raise self.source.need_rows()
+
+    def refuse_unknown(self, codes: Sequence[int], classes: Sequence[str]) -> None:
+        """Refuse labels that are not classes; ``codes`` are those of `labels`, in their order."""
+        if UNKNOWN not in codes:
+            return
+        labels, first = list(self.labels), list(codes).index(UNKNOWN)
+        off = {labels[at]: self.times[at] for at, code in enumerate(codes) if code == UNKNOWN}
+        problem = not_a_class(self.label_column, labels[first], self._first[first], off, self.n_rows, classes)
+        raise InvalidObservations(problem, TableRows(self.source, whole=self))
+
+    def loose_labels(self, coder: Coder) -> Counter[str]:
+        """How often each label occurs that a coder matches only loosely."""
+        return Counter({label: self.times[at] for label, at in self.labels.items() if coder.matches_loosely(label)})
 
     def _wanted(self) -> Wanted:
         """The columns; a name or a class may be "NA", so that no text means "no value" until classes are known."""

@@ -11,14 +11,12 @@ import numpy as np
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations.columns import ITEM, TRUTH, first_of
-from twoheads.observations.labels import unknown_label
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.label_table import LabelTable
 from twoheads.tables.schema import plan
-from twoheads.tables.schema.coding import UNKNOWN, Coder
-from twoheads.tables.schema.row_names import TableRows
+from twoheads.tables.schema.coding import Coder
 
 
 def open_truth(
@@ -51,9 +49,9 @@ def _columns(path: str | os.PathLike[str], how: Reading) -> tuple[str, ...]:
         return ()
 
 
-def rows_of_truth(table: LabelTable, classes: list[str]) -> Iterator[dict[str, Any]]:
+def rows_of_truth(table: LabelTable, coder: Coder) -> Iterator[dict[str, Any]]:
     """The known truths, batch by batch; labels that are not classes are refused at the end."""
-    coder, codes = Coder(classes), np.empty(0, dtype=np.intp)
+    classes, codes = coder.names, np.empty(0, dtype=np.intp)
     for batch in table.batches():
         more = [coder.code(label) for label in list(table.labels)[len(codes) :]]
         codes = np.concatenate([codes, np.array(more, dtype=np.intp)])
@@ -61,9 +59,4 @@ def rows_of_truth(table: LabelTable, classes: list[str]) -> Iterator[dict[str, A
         known = np.flatnonzero(here > MISSING)
         truth = pa.array(classes).take(pa.array(here[known]))
         yield {"truth": pa.record_batch({"item": batch.column("id").take(pa.array(known)), "truth": truth})}
-    unknown = codes == UNKNOWN
-    if unknown.any():
-        off, n_off = int(unknown.argmax()), int(np.array(table.times)[unknown].sum())
-        argument, label, row = f"column {table.label_column!r}", list(table.labels)[off], table.first_row(off)
-        problem = unknown_label(argument, label, row, n_off, table.n_rows, classes)
-        raise InvalidObservations(problem, TableRows(table.source, whole=table))
+    table.refuse_unknown(codes.tolist(), classes)

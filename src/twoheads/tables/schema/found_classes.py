@@ -13,21 +13,26 @@ from twoheads.tables.formats.data_file import NO_VALUE, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema.coding import WHOLE
 from twoheads.tables.schema.roles import Roles
+from twoheads.text import spelling
 
 _ROWS = 131_072
 
 
-def named_or_found(found: Roles, columns: Iterable[tuple[Source, Sequence[str]]], unsure: Any, where: str) -> list[str]:
+def named_or_found(
+    found: Roles, columns: Iterable[tuple[Source, Sequence[str]]], unsure: Any, where: str, *, loose: bool = False
+) -> list[str]:
     """The names of the classes: those of the models' columns, with those of labels where these name fewer than two.
 
     columns  the columns of labels of each table
+    loose    whether other spellings of a named class are not labels of their own
     """
     names = class_names(found.models)
     if len(names) > 1:
         return names
     words = unsure_words(unsure, names)
     labels = {label for source, each in columns if each for label in _labels_in(source, each)}
-    labels = {label for label in labels if not means_unsure(label, words)}
+    known = {spelling(name) for name in names} if loose else set()
+    labels = {label for label in labels if not means_unsure(label, words) and spelling(label) not in known}
     if not names:
         return sorted(labels)
     return with_other_class(names, labels, where, found.numbers[0])

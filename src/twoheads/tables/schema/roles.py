@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from twoheads.observations.labels import label_text, sorted_names
 from twoheads.observations.members import MemberColumns
 from twoheads.tables.formats.source import Source
 from twoheads.text import listed
+from twoheads.text import nearest as most_like
 
 #: Characters of a name that are compared with others.
 _COMPARED = 80
@@ -124,9 +124,11 @@ def _pattern_columns(columns: Sequence[str], where: str, pattern: str) -> dict[s
 def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidObservations:
     if {"annotations", "data"} <= set(columns):
         return InvalidObservations(
-            f"{where} looks like an export of Label Studio, which is not a table; "
-            "read it with twoheads.tables.from_label_studio."
+            f"{where} looks like an export of Label Studio, which is not a table. "
+            "Read it with format='label-studio' (--format label-studio)."
         )
+    if what == "named p_<class>" and {"model", "label"} <= set(columns):
+        return row_per_member(where, "model", "label")
     hint = _other_pattern(columns)
     if what == "named p_<class>" and _is_long(columns):
         remedy = (
@@ -138,6 +140,15 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
         remedy = "Name them with model_columns (--model-columns), as in 'score_*'."
     return InvalidObservations(
         f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}"
+    )
+
+
+def row_per_member(where: str, member: str, column: str) -> InvalidObservations:
+    """The error for a long table of scores, or of models' labels, which are read from a column per member."""
+    shape = f"<model>.{column}" if member == "model" else f"human_<name>.{column}"
+    return InvalidObservations(
+        f"{where} must have one row per item, with the {column}s in columns {shape}; it has a column {column!r} and "
+        f"a row per item and {member}. Give each {member} a column of its own, in a table with one row per item."
     )
 
 
@@ -204,17 +215,7 @@ def missing(columns: Sequence[str], where: str, what: str, option: str, like: Se
 
 def nearest(columns: Sequence[str], like: Sequence[str]) -> str | None:
     """The column whose name is most like one of the names in ``like``, if any is."""
-    plain = {_letters(name): name for name in reversed(columns)}
-    for name in like:
-        near = get_close_matches(_letters(name), list(plain), n=1, cutoff=0.6)
-        if near:
-            return plain[near[0]]
-    return None
-
-
-def _letters(name: str) -> str:
-    """The letters of a name, or of the beginning of a long one: comparing takes time that grows with the square."""
-    return re.sub(r"[\W_]+", "", name[:_COMPARED]).casefold()
+    return next((near for name in like if (near := most_like(name, columns))), None)
 
 
 def _is_long(columns: Sequence[str]) -> bool:
