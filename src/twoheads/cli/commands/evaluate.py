@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Metrics, Seed, Team, reads_table
@@ -33,6 +34,8 @@ def evaluate(
         return found | print_metrics(
             fitted, observations, y, split_names(metrics, "--metrics"), random_state=seed_of(fitted, seed)
         )
+    if console.wants_json():  # it has the notes too
+        return found
     if "combination" in found:
         print_comparison(found)
     else:
