@@ -2,7 +2,8 @@
 
 A simulated team of 20,000,000 items and 10 classes is fitted from Parquet in a process of its own, whose time and peak
 memory are compared with reading the table and fitting it in memory; 10,000,000 items are fitted by one and by two
-workers. Takes about ten minutes and 6 GB of disk; ``--rows`` makes it smaller.
+workers. So are the commands of every night, on items that are kept. Takes about an hour and 20 GB of disk; ``--rows``
+makes it smaller.
 """
 
 import argparse
@@ -131,6 +132,39 @@ def from_disk(path, without_truth, say):
         say(f"{job}: rows per second from disk / in memory", speed, "times", at_least=0.5)
 
 
+NIGHTLY = """
+import json, re, sys, time
+from pathlib import Path
+from twoheads.cli.running import run
+
+def peak():
+    return int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+start = time.perf_counter()
+if run(sys.argv[1:]):
+    raise SystemExit("the command failed")
+print(json.dumps({"seconds": time.perf_counter() - start, "megabytes": peak()}))
+"""
+
+
+def nightly(path, rows, say):
+    """The commands of every night: memory must not grow with the rows."""
+    team, day = path.with_name("kept.json"), path.with_name("day.parquet")
+    write_table(day, max(rows // 100, 1000))
+    options = ["--keep-truth", "--columns", "human", "--review-below", "0.8", "--top", "3", "--class-shares", "learn"]
+    for name, arguments in {
+        "fit --keep-items": ["fit", path, "--keep-items", "-o", team],
+        "update": ["update", team, day],
+        "combine with all options": ["combine", team, path, "-o", path.with_name("all.parquet"), *options],
+        "evaluate": ["evaluate", team, path],
+        "check": ["check", path],
+        "check --fix": ["check", path, "--fix", path.with_name("clean.csv")],
+    }.items():
+        found = measured(NIGHTLY, *arguments)
+        say(f"{name}: peak memory", found["megabytes"], "MB", at_most=1280)
+        say(name, found["seconds"], "s")
+
+
 def combining(path, say):
     """Combining from disk to disk, in time and memory, beside the same in memory."""
     team, output = path.with_name("team.json"), path.with_name("verdicts.parquet")
@@ -154,7 +188,7 @@ def on_a_cluster(path, say):
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the table; half of them for the cluster")
-    parser.add_argument("--only", choices=("disk", "cluster"), help="one part of it")
+    parser.add_argument("--only", choices=("disk", "cluster", "nightly"), help="one part of it")
     options = parser.parse_args()
     found = []
 
@@ -168,10 +202,12 @@ def main():
         place = Path(folder)
         if options.only != "cluster":
             write_table(place / "table.parquet", options.rows)
+            nightly(place / "table.parquet", options.rows, say)
+        if options.only in (None, "disk"):
             write_table(place / "without.parquet", options.rows, truth=False)
             combining(place / "table.parquet", say)
             from_disk(place / "table.parquet", place / "without.parquet", say)
-        if options.only != "disk":
+        if options.only in (None, "cluster"):
             write_table(place / "half.parquet", options.rows // 2)
             on_a_cluster(place / "half.parquet", say)
     RESULTS.mkdir(exist_ok=True)

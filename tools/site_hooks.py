@@ -25,7 +25,11 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Formulas that Arithmatex has marked, as MathML."""
+    """Formulas that Arithmatex has marked, as MathML; figures of the gallery by their own address alone.
+
+    The gallery's second address of a figure is right only where each page is a folder.
+    """
+    content = re.sub(r' srcset="\.\./images/[^"]*"', "", content)
     content = re.sub(r'<span class="arithmatex">\\\((.*?)\\\)</span>', _inline, content, flags=re.DOTALL)
     return re.sub(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', _display, content, flags=re.DOTALL)
 

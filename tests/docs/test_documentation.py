@@ -178,3 +178,16 @@ def test_every_metric_is_documented():
         needs = "yes" if metric.needs_proba else "no"
         terminal = f"{metric.short_title} {metric.unit}".rstrip()
         assert f"| `{metric.name}` | {metric.title} | {terminal} | {needs} |" in text
+
+
+def test_the_results_of_the_readme_are_those_of_their_source():
+    source = (ROOT / "docs" / "recommended.md").read_text(encoding="utf-8")
+    results = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Results")[2].partition("\n## ")[0]
+    names = {"P+L as released by the authors": "P+L as released", "P+L by the paper's equations": "P+L (MAP)"}
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in results.splitlines() if " / ." in line]
+    assert len(rows) == 4
+    for name, *cells in rows:
+        line = next(line for line in source.splitlines() if line.startswith(f"| {names.get(name, name)} |"))
+        all_cells = [cell.strip() for cell in line.strip("|").split("|")[1:]]
+        for shown, at in zip(cells, (0, 1, 3, 5), strict=True):
+            assert all_cells[at].startswith(shown.replace("/ .", "/ 0.")), (name, shown, all_cells[at])

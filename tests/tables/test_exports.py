@@ -145,6 +145,17 @@ def test_records_that_are_not_built_as_the_tool_builds_them(tmp_path):
         Opener(Reading()).open(path, "table")
 
 
+@pytest.mark.parametrize("known", ["label_studio.json", "argilla_records.json"])
+def test_an_id_that_is_null_is_no_id(known):
+    read = read_argilla if "argilla" in known else read_label_studio
+    records = json.loads((HERE / known).read_text())
+    records[1]["id"] = None
+    with_null = read(records).ids
+    del records[1]["id"]
+    assert with_null == read(records).ids
+    assert None not in with_null
+
+
 def test_what_mlflow_cannot_give():
     def feedback(value, name="good", kind="HUMAN"):
         source = {"source_type": kind, "source_id": "x"}

@@ -180,6 +180,15 @@ def test_messages_name_the_file_and_not_its_copy(tmp_path):
         scan(tmp_path / "c.csv", encoding="klingon")
 
 
+def test_an_archive_of_an_unknown_version(tmp_path):
+    content = (HERE / "reads.xlsx").read_bytes()
+    at = content.index(b"PK\x01\x02")
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(content[: at + 6] + b"\xd6" + content[at + 7 :])  # the version that is needed to unpack it
+    with pytest.raises(InvalidObservations):
+        scan(path)
+
+
 def test_archives_that_are_not_one_table(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("a.csv", TEXT)

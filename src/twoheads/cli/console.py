@@ -55,7 +55,10 @@ def wants_json() -> bool:
 
 def error(text: str) -> None:
     """A message to stderr, also of a quiet command."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(shown(text), markup=False)
+    try:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(shown(text), markup=False, emoji=False)
+    except MemoryError:  # rich loads more of itself to print; the sentence must be said all the same
+        sys.stderr.write(text + "\n")
 
 
 def message(text: str = "") -> None:

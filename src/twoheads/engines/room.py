@@ -20,6 +20,8 @@ _NO_MEMORY = (
     "std::bad_alloc",
     "malloc of size",
 )
+#: How Python reports that nothing can be written to any folder for temporary files.
+_NO_FOLDER = "No usable temporary directory"
 
 
 @contextlib.contextmanager
@@ -37,6 +39,9 @@ def room(trouble: str) -> Iterator[None]:
 
 def no_room(trouble: str, error: BaseException) -> NoRoom:
     """The sentence for a lack of memory or of disk."""
+    if _NO_FOLDER in str(error):
+        what = "no folder for temporary files can be written to. Make room in one, or name another folder in TMPDIR."
+        return NoRoom(f"{trouble}: {what}")
     disk = f"in the folder for temporary files ({tempfile.gettempdir()})"
     if _is_full_disk(error):
         what = f"there is no room {disk}. Make room there, or name another folder in TMPDIR."
@@ -51,7 +56,7 @@ def lacks_room(error: BaseException) -> bool:
     """Whether an error is a lack of memory or of disk."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException" or _is_full_disk(error):
         return True
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+    if isinstance(error, OSError) and (error.errno == errno.ENOMEM or _NO_FOLDER in str(error)):
         return True
     text = str(error).lower()
     return any(words in text for words in _NO_MEMORY)

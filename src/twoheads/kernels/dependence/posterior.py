@@ -52,14 +52,15 @@ def fit_dependence(
     ratio      of the strengths of model and people; equal by default
     """
     prior, ratio = prior or DependencePrior(), ratio or StrengthRatio()
-    modes = _modes(sums, n, prior, ratio, first_guess(values, n, prior, ratio), n_classes)
+    alone_weight, guess = model_alone_weight(n), first_guess(values, n, prior, ratio)
+    modes = _modes(sums, alone_weight, prior, ratio, guess, n_classes)
     target = Target(values, n, prior, agreement, ratio)
     tau, r, log_weight = zip(*(weighted_grid(target, *each) for each in modes), strict=True)
     weights = np.concatenate(log_weight)
-    weights = np.exp(weights - logsumexp(weights))
+    kept, weights = _largest(np.exp(weights - logsumexp(weights)))
     bias = np.stack([np.zeros(n_classes) if mode.bias is None else mode.bias for _, _, mode in modes])
     bias_of = np.repeat(np.arange(len(modes)), [len(nodes) for nodes in tau])
-    return _without_negligible(_nodes(np.concatenate(tau), np.concatenate(r), ratio, weights, bias, bias_of))
+    return _nodes(np.concatenate(tau)[kept], np.concatenate(r)[kept], ratio, weights, bias, bias_of[kept])
 
 
 def fit_dependence_mode(
@@ -81,7 +82,7 @@ def fit_dependence_mode(
     """
     prior, ratio = prior or DependencePrior(), ratio or StrengthRatio()
     start: Start = prior.log_temperature_mean, prior.correlation_mean
-    modes = _modes(sample_sums, sample_n, prior, ratio, start, n_classes, enough=ROUGHLY)
+    modes = _modes(sample_sums, model_alone_weight(sample_n), prior, ratio, start, n_classes, enough=ROUGHLY)
     best_sd, _, best = max(modes, key=lambda each: _log_evidence(*each))
     mode = dependence_mode(Posterior(sums, model_alone_weight(n), prior, ratio, best_sd), best, n_classes)
     bias = np.zeros(n_classes) if mode.bias is None else mode.bias
@@ -98,7 +99,7 @@ def _nodes(
 
 def _modes(
     sums: Sums,
-    n: float,
+    alone_weight: float,
     prior: DependencePrior,
     ratio: StrengthRatio,
     start: Start,
@@ -107,7 +108,7 @@ def _modes(
     enough: float = 1e-4,
 ) -> list[tuple[float, float, DependenceMode]]:
     """Each bias_sd, its prior weight, and the joint mode there, which Newton's method finds from the one before."""
-    alone_weight, modes = model_alone_weight(n), []
+    modes = []
     for bias_sd, bias_weight in zip(prior.bias_sd, prior.bias_weight, strict=True):
         if bias_weight != 0:
             posterior = Posterior(sums, alone_weight, prior, ratio, bias_sd)
@@ -122,17 +123,9 @@ def _log_evidence(bias_sd: float, bias_weight: float, mode: DependenceMode) -> f
     return float(mode.log_posterior + volume + np.log(bias_weight))
 
 
-def _without_negligible(nodes: DependenceNodes) -> DependenceNodes:
-    """The largest nodes, with all but ``DROPPED`` of the weight."""
-    order = np.argsort(-nodes.weight, kind="stable")
-    before = np.cumsum(nodes.weight[order]) - nodes.weight[order]
+def _largest(weight: Floats) -> tuple[Codes, Floats]:
+    """The positions of the largest nodes, with all but ``DROPPED`` of the weight, and their shares of it."""
+    order = np.argsort(-weight, kind="stable")
+    before = np.cumsum(weight[order]) - weight[order]
     kept = np.sort(order[before < 1.0 - DROPPED])
-    return DependenceNodes(
-        nodes.log_temperature[kept],
-        nodes.correlation[kept],
-        nodes.model_factor[kept],
-        nodes.answer_factor[kept],
-        nodes.weight[kept] / nodes.weight[kept].sum(),
-        nodes.bias,
-        nodes.bias_of[kept],
-    )
+    return kept, weight[kept] / weight[kept].sum()

@@ -14,7 +14,7 @@ def workbook_in(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):  # damaged, or of an unknown version
         return None
     if any(name.startswith("xl/workbook.") for name in names):
         return "xlsx"

@@ -93,7 +93,7 @@ def read_argilla(records: Any, question: str | None = None) -> Export:
     )
     statements, notes = walk(stated, state, *_NOT_SUBMITTED.values(), _BY_TEAM)
     _refuse_codes(records, chosen)
-    ids = [record.get("id", at) for at, record in enumerate(records)]
+    ids = [at if record.get("id") is None else record["id"] for at, record in enumerate(records)]
     return Export(ids, statements, "record", (*notes, *_note_on_status(records, chosen)))
 
 

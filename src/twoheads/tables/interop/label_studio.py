@@ -200,7 +200,7 @@ def _model(prediction: dict[str, Any]) -> str:
 
 
 def _id(tasks: Sequence[Task], at: int) -> Any:
-    return tasks[at].get("id", at)
+    return at if tasks[at].get("id") is None else tasks[at]["id"]
 
 
 def _records(task: Task, kind: str, name: Any) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ def read_label_studio_min(records: Sequence[dict[str, Any]], question: str | Non
     seen: set[Any] = set()
     answers, n_empty = [], 0
     for at, record in enumerate(records):
-        item = place.setdefault(record.get("id", at), len(place))
+        item = place.setdefault(at if record.get("id") is None else record["id"], len(place))
         number = record.get("annotation_id")
         if number is None:  # a task that nobody has annotated
             continue
