@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import softmax
 
 from twoheads.evaluation.bootstrap import difference_score, resampling
-from twoheads.evaluation.registry import METRICS, ScoredItems, score_all
+from twoheads.evaluation.metric import ScoredItems
+from twoheads.evaluation.registry import METRICS, score_all
 from twoheads.kernels.inference.calibration import equal_mass_cells, expected_cells
 
 SIZES = (30, 100, 300)
@@ -45,7 +46,7 @@ def of_intervals(repeats, table):
                 proba, truth, _ = forecast(n_classes, spread, power, size, rng)
                 wrong, weight = (proba.argmax(axis=0) != truth) * 1.0, np.ones(size)
                 found = score_all(ScoredItems(truth, wrong, proba, weight, resampling(size, 2, rng)))
-                for metric in METRICS:
+                for metric in (each for each in METRICS if each.shown):
                     low, high = found[metric.name].low, found[metric.name].high
                     held = low <= target[metric.name] + 1e-3 and target[metric.name] <= high + 1e-12
                     table[f"{metric.short_title} of evaluate, 95 %", where][size].append((held, np.nan))

@@ -37,7 +37,13 @@ def look(site: Path, pages: list[Path]) -> list[dict[str, Any]]:
             "--host-resolver-rules=MAP * ~NOTFOUND",
             f"--user-data-dir={folder}/profile",
         ]
-        done = subprocess.run([browser, *options], capture_output=True, text=True, timeout=540, check=True)
+        done = subprocess.run(
+            [browser, *options, Path(folder, "frames.html").as_uri()],
+            capture_output=True,
+            text=True,
+            timeout=540,
+            check=True,
+        )
     title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
     if title is None or not title[1].startswith("["):
         raise SystemExit(f"The browser did not finish: {done.stderr[-1000:]}")

@@ -89,6 +89,8 @@ LINES = {
     "evaluate LR": ["evaluate", "lr.json", "b.csv"],
     "evaluate without truth": ["evaluate", "a.json", "new.csv"],
     "evaluate learning shares": ["evaluate", "a.json", "b.csv", "--class-shares", "learn"],
+    "evaluate with metrics": ["evaluate", "a.json", "b.csv", "--metrics", "kappa,sensitivity"],
+    "compare": ["compare", "a.csv", "--methods", "P+L,L+L,P+L-EM", "--metrics", "error,mcc"],
     "report": ["report", "a.json", "b.csv"],
     "report without truth": ["report", "lr.json", "new.csv"],
     "ask": ["ask", "a.json", "new.csv", "--budget", "3"],
@@ -127,7 +129,7 @@ def test_json_of_the_demo_holds_the_results_of_its_commands(tmp_path, capsys, mo
         console.result({"of": step[0]})
         return 0
 
-    monkeypatch.setattr(demo, "_write_example", lambda *_: None)
+    monkeypatch.setattr(demo, "write_example", lambda *_: None)
     with console.mode(json=True, quiet=True):
         console.result(demo.run_demo(tmp_path / "demo", ran))
     found = valid(json.loads(capsys.readouterr().out), "demo")

@@ -87,6 +87,23 @@ def test_files_of_other_machines_and_of_others_are_left_alone(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 
+def test_folders_of_an_interrupted_maker_and_of_copies_are_removed(here, monkeypatch):
+    code = (
+        "import os, sys, zipfile; from pathlib import Path; from twoheads.engines.temporary import temporary_folder\n"
+        "from twoheads.tables.formats.copies import unzipped\n"
+        "with zipfile.ZipFile('t.zip', 'w') as archive: archive.write('few.csv')\n"
+        "temporary_folder(); unzipped(Path('t.zip')); print(len(os.listdir('tmp')), flush=True)\n"
+        "os.kill(os.getpid(), 9) if sys.argv[1] == 'kill' else sys.exit(0)\n"
+    )
+    for how in ("end", "kill"):
+        process = started(here, code, (how,))
+        assert process.communicate(timeout=60)[0] == "2\n"
+        if how == "kill":
+            assert len(os.listdir(here / "tmp")) == 2
+            temporary.remove_leftovers(here / "tmp")
+        assert os.listdir(here / "tmp") == []
+
+
 def shell(here, line):
     return subprocess.run(
         ["bash", "-c", line.replace("twoheads", f"{sys.executable} -m twoheads")],

@@ -7,7 +7,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = DOCS / "json-schema.json"
 PAGE = DOCS / "json.md"
 #: Parts that several commands share.
-SHARED = ("team", "member", "score", "people")
+SHARED = ("team", "member", "score", "table", "people")
 
 HEAD = """# JSON for scripts
 

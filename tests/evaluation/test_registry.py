@@ -56,7 +56,7 @@ def test_a_new_metric_is_in_the_comparison_and_its_json(fake, team):
     assert found.human.truth_probability is None
     json_content = json.loads(json.dumps(found.as_dict()))
     assert json_content["combination"]["truth_probability"]["value"] == pytest.approx(expected)
-    assert list(json_content["combination"]) == ["n_items", *(metric.name for metric in METRICS)]
+    assert list(json_content["combination"]) == ["n_items", *(metric.name for metric in METRICS if metric.shown)]
 
 
 def test_a_new_metric_is_in_the_table_of_the_command_line(fake, team, capsys):

@@ -24,6 +24,8 @@ from tests.fuzz.tables import WRITERS, arrow_table, in_every_format, sheet, stra
 
 import twoheads as th
 from twoheads.errors import TwoheadsError
+from twoheads.tables.exports import _parts
+from twoheads.tables.formats.registry import export_by_name
 
 FORMATS = Path(__file__).parents[1] / "formats"
 #: One case in so many is also fitted.
@@ -232,6 +234,31 @@ def export_target(*names: str) -> Target:
     return target
 
 
+def export_records(rng: Random, folder: Path) -> str:
+    """Records whose structure is changed, as they are read from JSON: many more cases than by files."""
+    name, tool = rng.choice(_RECORDS)
+    content = (FORMATS / name).read_bytes()
+    lines = name.endswith(".jsonl")
+    records = [json.loads(line) for line in content.splitlines()] if lines else json.loads(content)
+    known = export_by_name(tool)
+    assert known
+    try:
+        _parts(known.read(changed_json(records, rng), None), name, known, None, ())
+    except TwoheadsError as error:
+        return sentence(error)
+    return "accepted"
+
+
+_RECORDS = (
+    ("label_studio.json", "label-studio"),
+    ("label_studio_min.json", "label-studio"),
+    ("argilla_records.json", "argilla"),
+    ("argilla_codes.jsonl", "argilla"),
+    ("mlflow_traces.jsonl", "mlflow"),
+    ("mlflow_search_traces.json", "mlflow"),
+)
+
+
 def dataset(rng: Random, folder: Path) -> str:
     """A folder that the library datasets has saved, one of whose files is changed."""
     source = FORMATS / rng.choice(("hugging_face", "argilla_dataset"))
@@ -262,6 +289,7 @@ TARGETS: dict[str, Target] = {
     "label-studio": export_target("label_studio.json", "label_studio_min.json"),
     "argilla": export_target("argilla_records.json", "argilla_codes.jsonl", "argilla.parquet"),
     "mlflow": export_target("mlflow_traces.jsonl", "mlflow_search_traces.json"),
+    "export-records": export_records,
     "hugging-face": dataset,
     "every-format": every_format,
 }

@@ -6,11 +6,13 @@ from matplotlib.figure import Figure
 
 import twoheads as th
 from report.made import problem
-from twoheads.evaluation import compare, learning_curve, reliability_curve
+from twoheads.evaluation import compare, compare_methods, learning_curve, method_curves, reliability_curve
 from twoheads.report import (
     ComparisonDisplay,
     ConfusionDisplay,
     LearningCurveDisplay,
+    MethodCurvesDisplay,
+    MethodsDisplay,
     ReliabilityDisplay,
     TemperatureDisplay,
 )
@@ -85,3 +87,64 @@ def test_temperature(fitted, ax):
 def test_a_dollar_sign_is_no_formula(ax):
     display = ConfusionDisplay(np.eye(2), ["$x^", "b"]).plot(ax)
     display.figure_.canvas.draw()
+
+
+def test_two_methods_over_each_other_have_two_colours_and_a_legend(ax):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 90)
+    for name in ("one", "two"):
+        proba = rng.dirichlet([1.0, 1.0], 90)
+        display = ReliabilityDisplay.from_predictions(y, proba).plot(ax, name=name)
+        assert len(display.accuracy) == 4  # 90 items, 20 to a bin
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
+    lines = [container.lines[0] for container in ax.containers]
+    assert lines[0].get_color() != lines[1].get_color()
+    LearningCurveDisplay([5, 10], [0.2, 0.1], low=[0.1, 0.0], high=[0.3, 0.2]).plot(
+        other := Figure().add_subplot(), name="a", color="black", linewidth=3
+    )
+    LearningCurveDisplay([5, 10], [0.3, 0.2], low=[0.1, 0.0], high=[0.4, 0.3]).plot(other, name="b")
+    assert [text.get_text() for text in other.get_legend().get_texts()] == ["a", "b"]
+    assert other.lines[0].get_linewidth() == 3
+
+
+def test_one_persons_matrix():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 60)
+    import pandas as pd
+
+    X = pd.DataFrame({"human_ann": y, "human_bob": rng.integers(0, 2, 60), "p_0": 0.5, "p_1": 0.5})
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+    display = ConfusionDisplay.from_estimator(team, annotator="bob").plot(name="Bob", color="purple")
+    np.testing.assert_array_equal(display.human_given_true, team.confusion_.human_given_true_[1])
+    assert display.ax_.get_title() == "Bob"
+    with pytest.raises(ValueError, match="annotator must be one of ann, bob; it is 'eve'"):
+        ConfusionDisplay.from_estimator(team, annotator="eve")
+
+
+def test_methods_and_their_curves(fitted, ax):
+    _, X, y = fitted
+    methods = {"P+L": th.ProbabilityLabelCombiner(), "L+L": th.LabelLabelCombiner()}
+    table = compare_methods(methods, X, y, metrics=["error", "mcc"])
+    display = MethodsDisplay(table, "mcc").plot(ax, name="MCC")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["model", "human", "L+L", "P+L"]
+    points = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    assert points == pytest.approx([row.scores["mcc"].value for row in reversed(table.rows)])
+    assert display.ax_.get_xlabel().endswith("(more is better)")
+    curves = MethodCurvesDisplay(method_curves(methods, X, y, sizes=[0, 20], n_repeats=2)).plot()
+    assert [text.get_text() for text in curves.ax_.get_legend().get_texts()] == ["P+L", "L+L"]
+    assert curves.ax_.lines[0].get_xdata().tolist() == [0, 20]
+    assert curves.ax_.lines[1].get_xdata().tolist() == [20]  # L+L needs labels
+    with pytest.raises(ValueError, match="metric must be 'error' or 'log_loss'; it is 'speed'"):
+        MethodCurvesDisplay(curves.curves, "speed")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf"])
+def test_a_figure_is_saved_at_the_width_of_a_column(tmp_path, suffix):
+    display = TemperatureDisplay(0.3, 0.1)
+    with pytest.raises(ValueError, match="must be drawn before it is saved"):
+        display.save(tmp_path / f"figure.{suffix}")
+    path = tmp_path / f"figure.{suffix}"
+    display.plot().save(path)
+    content = path.read_bytes()
+    assert (b'width="252pt"' if suffix == "svg" else b"/MediaBox [ 0 0 252 ") in content  # 3.5 inches
+    assert display.figure_.get_size_inches()[0] == pytest.approx(4.2)

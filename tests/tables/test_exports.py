@@ -136,6 +136,15 @@ def test_mlflow_from_files(name):
     assert sum("overridden" in note or "without a value" in note for note in notes) == 2
 
 
+def test_records_that_are_not_built_as_the_tool_builds_them(tmp_path):
+    traces = [json.loads(line) for line in (HERE / "mlflow_traces.jsonl").read_text().splitlines()]
+    traces[0]["info"]["assessments"] = ["correct"]
+    path = tmp_path / "traces.jsonl"
+    path.write_text("".join(json.dumps(trace) + "\n" for trace in traces))
+    with pytest.raises(InvalidObservations, match="a record is not built as MLflow builds it"):
+        Opener(Reading()).open(path, "table")
+
+
 def test_what_mlflow_cannot_give():
     def feedback(value, name="good", kind="HUMAN"):
         source = {"source_type": kind, "source_id": "x"}

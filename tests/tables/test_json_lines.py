@@ -42,6 +42,14 @@ def test_keys_that_differ_in_case_are_different_columns(tmp_path):
     assert (X.answers.column != -1).sum() == 55
 
 
+@pytest.mark.parametrize(("name", "other"), [("human", "Human"), ("truth", "Truth"), ("item", "ITEM")])
+def test_answers_under_a_name_in_another_case_are_not_lost(name, other, tmp_path):
+    rows = [row(at) | {"truth": "a"} for at in range(9)]
+    rows[3][other] = rows[3].pop(name)
+    with pytest.raises(InvalidObservations, match=f"has the columns '{name}' and '{other}', which differ in case only"):
+        scan(lines(tmp_path / "t.jsonl", rows))
+
+
 @pytest.mark.parametrize(
     ("ids", "texts"),
     [

@@ -12,6 +12,7 @@ from twoheads.cli.command import command
 from twoheads.cli.commands.ask import ask
 from twoheads.cli.commands.check import check
 from twoheads.cli.commands.combine import combine
+from twoheads.cli.commands.compare import compare
 from twoheads.cli.commands.demo import demo
 from twoheads.cli.commands.evaluate import evaluate
 from twoheads.cli.commands.fit import fit
@@ -34,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for each in (demo, check, fit, combine, evaluate, report, ask, update, merge, migrate, show, study):
+for each in (demo, check, fit, combine, evaluate, compare, report, ask, update, merge, migrate, show, study):
     app.command()(command(each))
 
 

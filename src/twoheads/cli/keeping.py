@@ -16,7 +16,7 @@ from twoheads.cli import console
 from twoheads.cli.engines import Place, fit_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
-from twoheads.engines.temporary import temporary_folder
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.formats.opening import Reading
@@ -153,7 +153,7 @@ def merged_items(kept: Sequence[KeptItems]) -> Iterator[Merge]:
         merge.add_kept(others[-1].files())
         yield merge
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(str(folder))
 
 
 def copy_pair(team: Path, kept: KeptItems, output: Path) -> None:

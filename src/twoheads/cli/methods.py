@@ -13,6 +13,7 @@ from twoheads.text import did_you_mean
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
+    from twoheads.evaluation import UnfittedTeam
 
 METHODS: dict[str, Callable[[str], Combiner]] = {
     "recommended": lambda scale: th.recommended(model_scale=scale),
@@ -24,6 +25,22 @@ METHODS: dict[str, Callable[[str], Combiner]] = {
     "L+L": lambda scale: th.LabelLabelCombiner(model_scale=scale),
     "LR": lambda scale: th.LogisticCombiner(model_scale=scale),
 }
+
+#: The methods that ``compare`` knows, in their order.
+COMPARED = ("recommended", "P+L", "P+L-EM", "L+L", "SP", "LR", "Bayes")
+
+
+def compared_methods(names: list[str], model_scale: str) -> dict[str, UnfittedTeam]:
+    """Unfitted teams by the names of their methods; P+L-EM is P+L fitted without any truth."""
+    from twoheads.evaluation import FitWithoutTruth
+
+    unknown = [name for name in names if name not in COMPARED]
+    if unknown or not names:
+        raise InvalidParameter(f"--methods must be some of {', '.join(COMPARED)}; it has {(unknown or [''])[0]!r}.")
+    return {
+        name: FitWithoutTruth(METHODS["P+L"](model_scale)) if name == "P+L-EM" else METHODS[name](model_scale)
+        for name in names
+    }
 
 
 def make_team(method: str, model_scale: str) -> Combiner:

@@ -45,6 +45,12 @@ ForSpreadsheet = Annotated[
     bool,
     typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
 ]
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics", help="Metrics by comma, as kappa, auc, sensitivity or sensitivity[CLASS].", metavar="NAME,NAME,..."
+    ),
+]
 Time = Annotated[
     str | None,
     typer.Option("--time", help="The column of the items' dates or times, for --window.", metavar="COLUMN"),

@@ -15,13 +15,14 @@ def print_comparison(found: dict[str, Any]) -> None:
     from twoheads.evaluation.headline import NAME, name_of
     from twoheads.evaluation.registry import METRICS
 
+    metrics = [metric for metric in METRICS if metric.shown]
     console.line(found["headline"])
     console.line()
-    header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in METRICS)]
+    header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in metrics)]
     rows = [
         [
             name_of(member, crowd=bool(found.get("crowd"))),
-            *(_score(found[member].get(metric.name), metric.text) for metric in METRICS),
+            *(_score(found[member].get(metric.name), metric.text) for metric in metrics),
         ]
         for member in NAME
         if found.get(member)

@@ -6,11 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.items.protocol import Schema
@@ -26,6 +28,7 @@ from twoheads.kernels.simplex import normalise_exp, normalise_log
 from twoheads.observations import Observations, as_observations, as_weight, matched_rows
 from twoheads.observations.checks import same_length
 from twoheads.observations.labels import encode_labels, label_text
+from twoheads.rendering.notebook import in_short
 from twoheads.storage import artifact
 from twoheads.tables.scanned import ScannedTable, read_if_scanned
 
@@ -61,6 +64,26 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         """The fitted quantities, as numbers that JSON can hold."""
         check_is_fitted(self)
         return {"classes": [label_text(name) for name in self.classes_], "annotators": list(self.annotators_)}
+
+    def learnt_lines(self) -> list[str]:
+        """What was learnt, a line each, without anything that must be computed: a notebook shows it below the parts."""
+        named = {"classes": list(map(label_text, self.classes_.tolist())), "annotators": self.annotators_}
+        named |= {"models": self.models_} if self.has_model_ else {}
+        return [f"{name}: {in_short(list(values))}" for name, values in named.items()]
+
+    def _repr_html_inner(self) -> str:
+        """As scikit-learn draws the parts, and what was learnt."""
+        parts = estimator_html_repr(self)
+        if not hasattr(self, "classes_"):
+            return str(parts)
+        lines = "".join(f"<li>{escape(line)}</li>" for line in self.learnt_lines())
+        return f"<div>{parts}<p>What was learnt</p><ul>{lines}</ul></div>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        output: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in output:
+            output["text/html"] = self._repr_html_inner()
+        return output
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""

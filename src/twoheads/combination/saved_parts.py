@@ -138,7 +138,8 @@ def _need_sample(sample: ItemSample, team: Combiner) -> None:
     """Refuse a sample whose arrays are not of the same items, or that name people or classes that are not there."""
     n_items, n_classes, n_people = len(sample.key), len(team.classes_), len(team.annotators_)
     rows = [sample.log_proba, *sample.members]
-    fine = sample.key.ndim == 1 and all(row.shape == (n_classes, n_items) and not np.isnan(row).any() for row in rows)
+    fine = sample.key.ndim == 1 and all(row.shape == (n_classes, n_items) for row in rows)
+    fine = fine and not np.isnan(sample.log_proba).any()  # one of several models may lack a row
     need(fine, "the rows of its ItemSample are not of the same items and classes")
     need(len(sample.members) in (0, len(team.models_)), "its ItemSample is of other models")
     one_each = [sample.weight, sample.true_label, sample.no_model]

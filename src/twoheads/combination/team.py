@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
@@ -20,6 +20,7 @@ from twoheads.combination.insight.annotators import LEVEL, annotator_stats, info
 from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, share_sample
 from twoheads.combination.insight.explanation import Explanation, explain
 from twoheads.combination.insight.facts import team_facts
+from twoheads.combination.insight.named_matrix import confusion_columns, part_lines
 from twoheads.combination.insight.next_answer import fit_answer_temperature
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.realised_gain import fit_gain_factor
@@ -37,6 +38,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.observations import Observations
+from twoheads.observations.frames import Columns
 from twoheads.storage import artifact
 
 #: What is computed from the sample of training items on first use; it is saved once it is known, or without the sample.
@@ -187,8 +189,8 @@ class Team(Combiner):
         return vars(self)[f"_{name}"]
 
     @property
-    def annotator_stats_(self) -> dict[str, NDArray[Any]]:
-        """Quantities of each person: a column per fact, an entry per person (``pandas.DataFrame`` takes it).
+    def annotator_stats_(self) -> Columns:
+        """Quantities of each person: a column per fact, an entry per person; a notebook shows a table.
 
         ``answers`` given, and those ``judged``, about items of known truth; ``kind``, "measured" for an accuracy that
         rests on the truth and "believed" for one that rests on the team's own posterior; ``accuracy`` with its 90 %
@@ -200,20 +202,29 @@ class Team(Combiner):
         """
         return self.annotator_stats_at(LEVEL)
 
-    def annotator_stats_at(self, level: float) -> dict[str, NDArray[Any]]:
+    def annotator_stats_at(self, level: float) -> Columns:
         """`annotator_stats_` with intervals of another level."""
         people = self.result().schema.people
         accuracy, bits = self.people_accuracy_, information(self.confusion_)[people]
-        return annotator_stats(self.people_, accuracy, self.annotation_counts_[:, people], bits, level)
+        return Columns(annotator_stats(self.people_, accuracy, self.annotation_counts_[:, people], bits, level))
 
-    def class_stats(self, level: float = LEVEL) -> dict[str, NDArray[Any]]:
+    def class_stats(self, level: float = LEVEL) -> Columns:
         """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
 
         ``judged`` counts the person's answers about items known to be of the class; ``kind`` is as in
         `annotator_stats_`.
         """
         check_is_fitted(self)
-        return class_stats_at_fit(self, self.result(), level)
+        return Columns(class_stats_at_fit(self, self.result(), level))
+
+    def confusion_columns(self, annotator: str | None = None) -> Columns:
+        """The confusion matrix P(answer | truth) with its names, a column per true class: of all people, or of one."""
+        return confusion_columns(self.confusion_, self.classes_, self.annotators_, annotator)
+
+    def learnt_lines(self) -> list[str]:
+        """What was learnt, a line each, without anything that must be computed."""
+        lines = part_lines(self.confusion_, self.calibrator_, self.n_labelled_, self.n_unlabelled_)
+        return super().learnt_lines() + lines
 
     @property
     def people_(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 from twoheads.engines.blocks import Blocks, add_up
 from twoheads.engines.progress import current_callback
 from twoheads.engines.room import room
-from twoheads.engines.temporary import temporary_folder
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.engines.threads import map_in_threads
 from twoheads.kernels.blocks import Block
 
@@ -63,7 +62,7 @@ class DiskStore(Store):
     def __init__(self) -> None:
         folder = temporary_folder()
         self._folder, self._n_chunks = Path(folder), 0
-        self.close = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.close = weakref.finalize(self, remove_folder, folder)
 
     def __len__(self) -> int:
         return self._n_chunks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
@@ -18,6 +19,8 @@ _FOLDER = re.compile(rf"twoheads-{_OWNER}")
 _PART = re.compile(rf"\..*\.{_OWNER}\.part", re.DOTALL)
 #: The longest name of a file, in bytes, on the usual file systems.
 _LONGEST = 255
+#: The folders in ``TMPDIR`` that this process has made and not removed yet.
+_made: set[str] = set()
 
 
 def temporary_name() -> str:
@@ -26,11 +29,26 @@ def temporary_name() -> str:
 
 
 def temporary_folder() -> str:
-    """Make a folder in ``TMPDIR``, and remove those of dead processes there."""
+    """Make a folder in ``TMPDIR``, to be removed by `remove_folder`, and remove those of dead processes there."""
     remove_leftovers(Path(tempfile.gettempdir()))
     folder = temporary_name()
+    _made.add(folder)  # first: a signal may come at any moment
     os.mkdir(folder, 0o700)
     return folder
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder that `temporary_folder` has made."""
+    shutil.rmtree(folder, ignore_errors=True)
+    _made.discard(folder)
+
+
+@atexit.register
+def _remove_made() -> None:
+    """At the end of the process, remove the folders whose maker was interrupted before it could take care of them."""
+    own = f"-{os.getpid()}-"
+    for folder in [name for name in _made if own in os.path.basename(name)]:
+        remove_folder(folder)
 
 
 def part_of(target: Path) -> Path:

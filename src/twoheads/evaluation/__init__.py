@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twoheads.evaluation.agreement import Agreement, agreement
 from twoheads.evaluation.bootstrap import Score
 from twoheads.evaluation.bounds_checks import (
     AccuracyBoundCheck,
@@ -21,6 +22,9 @@ from twoheads.evaluation.independence import (
     mutual_information,
 )
 from twoheads.evaluation.learning_curve import LearningCurve, learning_curve
+from twoheads.evaluation.method_comparison import compare_methods, score_members
+from twoheads.evaluation.method_curves import MethodCurves, method_curves
+from twoheads.evaluation.metric import Metric
 from twoheads.evaluation.metrics import (
     brier_score,
     classwise_calibration_error,
@@ -30,9 +34,11 @@ from twoheads.evaluation.metrics import (
     marginal_calibration_error,
 )
 from twoheads.evaluation.predictions import Predictions, predictions
-from twoheads.evaluation.registry import METRICS, Metric
+from twoheads.evaluation.registry import METRICS
 from twoheads.evaluation.reliability import ReliabilityCurve, reliability_curve
 from twoheads.evaluation.rival_scores import RivalScore
+from twoheads.evaluation.score_rows import PairedDifference, ScoreRow
+from twoheads.evaluation.score_table import ScoreTable
 from twoheads.evaluation.team import Team, UnfittedTeam
 from twoheads.evaluation.theory import (
     combination_accuracy_bound,
@@ -40,27 +46,35 @@ from twoheads.evaluation.theory import (
     human_confidence_ratio,
     model_confidence_ratio,
 )
+from twoheads.evaluation.unsupervised import FitWithoutTruth
 from twoheads.evaluation.without_truth import WithoutTruth, without_truth
 
 __all__ = [
     "METRICS",
     "AccuracyBoundCheck",
+    "Agreement",
     "Comparison",
     "Difference",
     "EstimationErrorCheck",
     "Exchange",
+    "FitWithoutTruth",
     "Independence",
     "LearningCurve",
     "Member",
+    "MethodCurves",
     "Metric",
+    "PairedDifference",
     "Predictions",
     "ProbabilityShift",
     "ReliabilityCurve",
     "RivalScore",
     "Score",
+    "ScoreRow",
+    "ScoreTable",
     "Team",
     "UnfittedTeam",
     "WithoutTruth",
+    "agreement",
     "brier_score",
     "check_accuracy_bound",
     "check_estimation_error_bound",
@@ -68,6 +82,7 @@ __all__ = [
     "classwise_calibration_error",
     "combination_accuracy_bound",
     "compare",
+    "compare_methods",
     "compare_predictions",
     "conditional_mutual_information",
     "cross_validated",
@@ -79,9 +94,11 @@ __all__ = [
     "learning_curve",
     "log_loss",
     "marginal_calibration_error",
+    "method_curves",
     "model_confidence_ratio",
     "mutual_information",
     "predictions",
     "reliability_curve",
+    "score_members",
     "without_truth",
 ]

@@ -12,6 +12,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.shares import paired_interval, share_interval
 from twoheads.kernels.inference.tilting import tilting_interval
 from twoheads.kernels.scoring import scores
+from twoheads.rendering.notebook import Shown
 
 #: More items than this are put at random into so many groups, and groups are resampled: the spread of a mean over items
 #: is the same, known to 1 / sqrt(2 * GROUPS), about 1 %.
@@ -20,12 +21,12 @@ _FEW = 10  # with fewer errors (or right answers) than this, resampling underest
 #: From here on a mean is as good as normal, and its interval is that of the replicates.
 MANY = 2000
 LEVEL = 0.95
-_MIN_ITEMS = 10  # for an interval of anything but a share
+MIN_ITEMS = 10  # for an interval of anything but a share
 Z_95 = float(ndtri(0.975))
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Shown):
     """A number with its 95 % interval; None with too few items for one."""
 
     value: float
@@ -78,7 +79,7 @@ def mean_score(
     """
     value = scores.weighted_mean(values, weight)
     counted = weight > 0
-    if np.count_nonzero(counted) < _MIN_ITEMS:
+    if np.count_nonzero(counted) < MIN_ITEMS:
         return Score(value, None, None)
     if len(values) > MANY:
         low, high = percentiles(replicates.means(values, weight))

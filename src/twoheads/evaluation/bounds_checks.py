@@ -20,10 +20,11 @@ from twoheads.evaluation.theory import human_evidence, model_evidence, product_b
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring import bounds, scores
 from twoheads.observations.checks import same_length
+from twoheads.rendering.notebook import Shown
 
 
 @dataclass(frozen=True)
-class AccuracyBoundCheck:
+class AccuracyBoundCheck(Shown):
     """Theorem 1 on data: the lower bound, the combination's accuracy, and whether it is at least the bound."""
 
     bound: float
@@ -32,7 +33,7 @@ class AccuracyBoundCheck:
 
 
 @dataclass(frozen=True)
-class EstimationErrorCheck:
+class EstimationErrorCheck(Shown):
     """Theorem 2 on data: the upper bound and its two parts, the mean error, and whether it is at most the bound."""
 
     bound: float

@@ -16,15 +16,19 @@ from twoheads.evaluation.difference import Difference, Exchange, Partner, differ
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
+from twoheads.evaluation.member_columns import member_columns
+from twoheads.evaluation.metric import ScoredItems
 from twoheads.evaluation.predictions import Predictions
-from twoheads.evaluation.registry import ScoredItems, score_all
+from twoheads.evaluation.registry import score_all
 from twoheads.evaluation.rival_scores import RivalScore, compared_rivals, differs_from_fit
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.observations.frames import new_frame
+from twoheads.rendering.notebook import Shown
 
 
-@dataclass(frozen=True)
-class Member:
+@dataclass(frozen=True, repr=False)
+class Member(Shown):
     """The scores of the team or of one of its members, on the items it has labelled.
 
     ``scores`` has an entry for every metric of `twoheads.evaluation.registry.METRICS`, None for one that needs
@@ -54,8 +58,8 @@ class Member:
         }
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Human, model and combination on the same items, with 95 % intervals.
 
     Attributes
@@ -98,6 +102,14 @@ class Comparison:
     model_exchange: Exchange | None
     rivals: list[RivalScore] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show: the headline, and the error of each member."""
+        return {"headline": self.headline()} | {name: member.error for name, member in self.members().items()}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per member and metric: value and interval, as a frame of a library."""
+        return new_frame(member_columns(self.members()), kind)
 
     def members(self) -> dict[str, Member]:
         """The members there are, by name, the combination last."""

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from twoheads.evaluation.bootstrap import Resampling, Score, difference_score
 from twoheads.evaluation.rival_scores import Compared
 from twoheads.kernels.arrays import Floats
+from twoheads.rendering.notebook import Shown
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Shown):
     """The combination's error minus that of the better half, on the items with a label of the better half.
 
     better               key of the better half, the best of all rivals: "human", "person" (one at random), "majority",
@@ -44,7 +45,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Exchange(Shown):
     """What the combination changes about one partner's answers: counts of items.
 
     rescued  the partner is wrong, the combination right

@@ -26,10 +26,11 @@ from twoheads.kernels.inference.clustered_independence import (
 )
 from twoheads.kernels.scoring import information
 from twoheads.observations.checks import same_length
+from twoheads.rendering.notebook import Shown
 
 
-@dataclass(frozen=True, eq=False)
-class ProbabilityShift:
+@dataclass(frozen=True, eq=False, repr=False)
+class ProbabilityShift(Shown):
     """Mean probability that the model gives to the truth, per class, and its shift if the human is right.
 
     Attributes
@@ -55,8 +56,8 @@ class ProbabilityShift:
     largest_mean_proba: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Independence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Independence(Shown):
     """Mutual information of model and human labels, with and without the truth.
 
     Attributes

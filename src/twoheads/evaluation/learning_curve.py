@@ -18,16 +18,18 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.inference.shares import paired_interval
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
+from twoheads.observations.frames import new_frame
+from twoheads.rendering.notebook import Shown
 from twoheads.text import count
 
-_MAX_LABELLED = 20_000  # labelled items used
-_MAX_UNLABELLED = 2_000  # items without truth in every fit
-_MIN_LABELS = 8
+MAX_LABELLED = 20_000  # labelled items used
+MAX_UNLABELLED = 2_000  # items without truth in every fit
+MIN_LABELS = 8
 _FLAT = 0.005  # a gain that is surely smaller is next to none
 
 
-@dataclass(frozen=True)
-class LearningCurve:
+@dataclass(frozen=True, repr=False)
+class LearningCurve(Shown):
     """Error and log loss on held-out items against the number of truth labels in the fit.
 
     Attributes
@@ -49,6 +51,18 @@ class LearningCurve:
     gain: Score | None
     n_items: int
     n_fits: int
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show."""
+        return {"verdict": self.verdict(), "sizes": self.sizes, "error": self.error, "n_items": self.n_items}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per number of labels, as a frame of a library."""
+        columns: dict[str, Any] = {"n_labels": self.sizes}
+        for name, found in (("error", self.error), ("log_loss", self.log_loss)):
+            for end, key in (("", "value"), ("_low", "low"), ("_high", "high")):
+                columns[f"{name}{end}"] = [getattr(score, key) for score in found]
+        return new_frame(columns, kind)
 
     @property
     def trend(self) -> str:
@@ -125,13 +139,13 @@ def learning_curve(
     observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
     truth = as_truth(y, observations)
     known, unknown = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)
-    if len(known) < _MIN_LABELS:
+    if len(known) < MIN_LABELS:
         raise InvalidObservations(
-            f"a learning curve needs at least {_MIN_LABELS} items of known truth; there are {len(known)}. "
+            f"a learning curve needs at least {MIN_LABELS} items of known truth; there are {len(known)}. "
             "Label more items."
         )
-    known = rng.permutation(known)[:_MAX_LABELLED]
-    unknown = rng.permutation(unknown)[:_MAX_UNLABELLED]
+    known = rng.permutation(known)[:MAX_LABELLED]
+    unknown = rng.permutation(unknown)[:MAX_UNLABELLED]
     n_held_out = max(1, round(held_out * len(known)))
     steps = _sizes(sizes, len(known) - n_held_out)
     losses = np.full((2, whole_number(n_repeats, "n_repeats"), len(steps), len(known)), np.nan)
@@ -140,9 +154,9 @@ def learning_curve(
         evaluated, training = place[:n_held_out], known[place[n_held_out:]]
         for at, size in enumerate(steps):
             rows = np.concatenate([training[:size], unknown])
-            losses[:, repeat, at, evaluated] = _losses(team, observations, truth, rows, known[evaluated])
+            losses[:, repeat, at, evaluated] = held_out_losses(team, observations, truth, rows, known[evaluated])
     error, log_loss = (
-        [_score(losses[kind, :, at], is_error=is_error) for at in range(len(steps))]
+        [loss_score(losses[kind, :, at], is_error=is_error) for at in range(len(steps))]
         for kind, is_error in ((0, True), (1, False))
     )
     half = int(np.argmin(np.abs(np.array(steps[:-1]) - steps[-1] / 2))) if len(steps) > 1 else None
@@ -168,10 +182,21 @@ def _sizes(sizes: Sequence[int] | None, most: int) -> list[int]:
     return steps
 
 
-def _losses(team: UnfittedTeam, observations: Observations, truth: Codes, rows: Codes, held_out: Codes) -> Floats:
-    """Error and log loss of each held-out item, (2, n_held_out), by a clone fitted on ``rows``."""
+def held_out_losses(
+    team: UnfittedTeam,
+    observations: Observations,
+    truth: Codes,
+    rows: Codes,
+    held_out: Codes,
+    true_label: Codes | None = None,
+) -> Floats:
+    """Error and log loss of each held-out item, (2, n_held_out), by a clone fitted on ``rows``.
+
+    true_label  the truth of held-out items, if ``truth`` is what the clone may know
+    """
+    judged_by = truth if true_label is None else true_label
     fitted = fitted_on(team, observations.take(rows), truth[rows], None)
-    found = predict_all(fitted, observations.take(held_out).aligned(fitted.classes_), truth[held_out], None)
+    found = predict_all(fitted, observations.take(held_out).aligned(fitted.classes_), judged_by[held_out], None)
     wrong = (found.combined_label != found.true_label) * 1.0
     return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
 
@@ -187,7 +212,7 @@ def _gain(difference: Floats) -> Score:
     return Score(value, min(low, value), max(high, value))
 
 
-def _score(losses: Floats, *, is_error: bool) -> Score:
+def loss_score(losses: Floats, *, is_error: bool) -> Score:
     """Mean and interval of losses (n_repeats, n_items), NaN if an item was not held out."""
     by_repeat = np.nanmean(losses, axis=1)
     value = float(by_repeat.mean())

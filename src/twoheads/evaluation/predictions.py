@@ -24,10 +24,13 @@ from twoheads.observations import (
     matched_rows,
     without_machines,
 )
+from twoheads.observations.frames import new_frame
+from twoheads.observations.labels import label_text
+from twoheads.rendering.notebook import Shown
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Shown):
     """Human, model and combination on the same items.
 
     Attributes
@@ -80,6 +83,16 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.true_label)
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per item: labels by name, blank where there is none, and the combined probabilities."""
+        names = np.array([*self.classes.tolist(), None], dtype=object)  # -1 is the last
+        columns: dict[str, Any] = {"item": self.items}
+        for name in ("true_label", "human_label", "model_label", "combined_label"):
+            columns[name] = names[getattr(self, name)]
+        for label, row in zip(self.classes.tolist(), self.combined_proba.T, strict=True):
+            columns[f"p_{label_text(label)}"] = row
+        return new_frame(columns, kind)
 
     @property
     def model_label(self) -> Codes:

@@ -6,14 +6,15 @@ kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from twoheads.evaluation.bootstrap import MANY, Resampling, Score, mean_score, share_score
+from twoheads.evaluation.bootstrap import MANY, Score, mean_score, share_score
 from twoheads.evaluation.calibration_scores import classwise_score, top_label_score
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.evaluation.label_metrics import LABEL_METRICS
+from twoheads.evaluation.metric import Metric, ScoredItems
+from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.calibration import best_log_power, raised
 from twoheads.kernels.inference.tilting import possible_losses
 from twoheads.kernels.scoring import scores
@@ -26,84 +27,25 @@ _POSSIBLE_ITEMS = 3.0
 _LOG_POWER_PRIOR = float(np.log(0.8)), 0.28
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredItems:
-    """Items of one member of a comparison, as the metrics take them.
-
-    true_label  (n_items,), codes
-    error       (n_items,) 0 if the label is right, 1 if wrong, between for a tie among several people
-    proba       (n_classes, n_items), or None for a member that gives labels only
-    weight      (n_items,)
-    replicates  the bootstrap replicates of these items
-    """
-
-    true_label: Codes
-    error: Floats
-    proba: Floats | None
-    weight: Floats
-    replicates: Resampling
-
-    @property
-    def known_proba(self) -> Floats:
-        """``proba`` of a member that gives probabilities."""
-        assert self.proba is not None
-        return self.proba
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One metric of a comparison.
-
-    Attributes
-    ----------
-    name : str
-        Its key in JSON and its attribute of `Member`.
-    score : callable
-        From `ScoredItems` to a `Score`.
-    title, short_title : str
-        Its names on the page, and in the table of the command line.
-    explanation : str
-        What it measures, in one sentence.
-    unit : str
-        "%" for a share, which is shown in per cent.
-    digits : int
-        How many decimals are shown.
-    less_is_better, needs_proba : bool
-    """
-
-    name: str
-    score: Callable[[ScoredItems], Score]
-    title: str
-    short_title: str
-    explanation: str
-    unit: str = ""
-    digits: int = 3
-    less_is_better: bool = True
-    needs_proba: bool = True
-
-    @property
-    def scale(self) -> float:
-        """Factor from the value to the number shown."""
-        return 100.0 if self.unit == "%" else 1.0
-
-    def text(self, value: float | None) -> str:
-        """The number shown, without its unit; a dash if there is none."""
-        return "–" if value is None else f"{self.scale * value:.{self.digits}f}"
-
-
 def _error(items: ScoredItems) -> Score:
     return share_score(items.error, items.weight, items.replicates)
 
 
+def _log_losses(items: ScoredItems) -> Floats:
+    return scores.log_losses(items.known_proba, items.true_label)
+
+
 def _log_loss(items: ScoredItems) -> Score:
-    loss = -np.log(np.maximum(items.known_proba, FLOOR))
-    return _mean_loss(items, scores.log_losses(items.known_proba, items.true_label), loss)
+    return _mean_loss(items, _log_losses(items), -np.log(np.maximum(items.known_proba, FLOOR)))
+
+
+def _brier_scores(items: ScoredItems) -> Floats:
+    return scores.brier_scores(items.known_proba, items.true_label)
 
 
 def _brier_score(items: ScoredItems) -> Score:
     proba = items.known_proba
-    loss = (proba**2).sum(axis=0) + 1.0 - 2.0 * proba
-    return _mean_loss(items, scores.brier_scores(proba, items.true_label), loss)
+    return _mean_loss(items, _brier_scores(items), (proba**2).sum(axis=0) + 1.0 - 2.0 * proba)
 
 
 def _mean_loss(items: ScoredItems, seen: Floats, loss: Floats) -> Score:
@@ -126,13 +68,24 @@ def _classwise_calibration_error(items: ScoredItems) -> Score:
 
 #: The metrics, in the order they are shown.
 METRICS: list[Metric] = [
-    Metric("error", _error, "error", "error", "The share of items with the wrong label.", "%", 1, needs_proba=False),
+    Metric(
+        "error",
+        _error,
+        "error",
+        "error",
+        "The share of items with the wrong label.",
+        "%",
+        1,
+        needs_proba=False,
+        parts=lambda items: items.error,
+    ),
     Metric(
         "log_loss",
         _log_loss,
         "log loss",
         "log loss",
         "The mean negative log-probability of the truth, in nats; a confident error costs most.",
+        parts=_log_losses,
     ),
     Metric(
         "expected_calibration_error",
@@ -158,12 +111,15 @@ METRICS: list[Metric] = [
         "Brier score",
         "Brier",
         "The squared distance of the probabilities from the truth, from 0 (perfect) to 2.",
+        parts=_brier_scores,
     ),
+    *LABEL_METRICS,
 ]
 
 
-def score_all(items: ScoredItems) -> dict[str, Score | None]:
-    """Every metric of one member; None for those that need probabilities if it gives labels only."""
+def score_all(items: ScoredItems, metrics: Sequence[Metric] | None = None) -> dict[str, Score | None]:
+    """Metrics of one member, by default those shown; None for one that needs probabilities if it gives labels only."""
+    chosen = [metric for metric in METRICS if metric.shown] if metrics is None else metrics
     return {
-        metric.name: None if metric.needs_proba and items.proba is None else metric.score(items) for metric in METRICS
+        metric.name: None if metric.needs_proba and items.proba is None else metric.score(items) for metric in chosen
     }

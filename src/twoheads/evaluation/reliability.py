@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +13,12 @@ from twoheads.evaluation.inputs import as_scored
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring import scores
+from twoheads.observations.frames import new_frame
+from twoheads.rendering.notebook import Shown
 
 
-@dataclass(frozen=True, eq=False)
-class ReliabilityCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityCurve(Shown):
     """Confidence against accuracy, one entry per bin that holds items, in ascending confidence.
 
     Attributes
@@ -38,6 +41,10 @@ class ReliabilityCurve:
     upper_edge: Floats
     accuracy_low: Floats
     accuracy_high: Floats
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per bin, as a frame of a library."""
+        return new_frame(self.summary(), kind)
 
 
 def reliability_curve(

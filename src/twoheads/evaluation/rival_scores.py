@@ -13,11 +13,12 @@ from twoheads.evaluation.team import Team, record_of
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.chosen_answers import answer_of
+from twoheads.rendering.notebook import Shown
 from twoheads.text import count, percent
 
 
 @dataclass(frozen=True)
-class RivalScore:
+class RivalScore(Shown):
     """One rival of the combination, on the items that it has labelled.
 
     key, name      as in `twoheads.combination.rivals.Rival`: "human", "majority", "model", "best_person", ...

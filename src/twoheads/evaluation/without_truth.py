@@ -13,11 +13,12 @@ from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.rendering.notebook import Shown
 from twoheads.text import count, percent
 
 
-@dataclass(frozen=True)
-class WithoutTruth:
+@dataclass(frozen=True, repr=False)
+class WithoutTruth(Shown):
     """Measured: how often human and model agree. Estimated under the model: the accuracy of each.
 
     Attributes

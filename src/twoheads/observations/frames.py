@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations, MissingExtra, Problem
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import is_missing
+from twoheads.rendering.notebook import LONGEST, html_table, in_short
 
 
 def is_frame(X: Any) -> bool:
@@ -53,6 +55,64 @@ def _difference(rows: Any, own: Any) -> str:
     if len(lacking):
         return f"it has no entry for {lacking[0]!r} ({len(lacking)} of {len(rows)} rows of X have none)"
     return "both are in different orders, and labels of the index are repeated"
+
+
+#: The kinds of frame that can be made.
+KINDS = ("pandas", "polars", "pyarrow")
+
+
+def frame_kind(X: Any) -> str:
+    """The library of a frame; pandas for anything else."""
+    library = type(X).__module__.partition(".")[0]
+    return library if library in KINDS else "pandas"
+
+
+def new_frame(columns: Mapping[str, Any], kind: str = "pandas") -> Any:
+    """A frame of named columns, of a library by its name.
+
+    Examples
+    --------
+    >>> new_frame({"person": ["ann", "bob"], "right": [0.9, 0.8]}, "polars").columns
+    ['person', 'right']
+    """
+    try:
+        library = importlib.import_module(kind)
+    except ImportError as error:
+        raise MissingExtra.instead_of(error, kind, "frames", f"A frame of {kind}") from None
+    plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if kind == "pyarrow":
+        return library.table(plain)
+    return library.DataFrame(plain, strict=False) if kind == "polars" else library.DataFrame(plain)
+
+
+class Columns(dict[str, Any]):
+    """Columns of equal length by name, an entry per row: a dict that a notebook shows as a table.
+
+    ``pandas.DataFrame(columns)`` and ``polars.DataFrame(columns)`` take it as it is.
+    """
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """The same as a frame of a library: pandas, polars or pyarrow."""
+        return new_frame(self, kind)
+
+    #: Rows that a notebook shows.
+    most_rows = 60
+
+    def rows(self) -> list[list[Any]]:
+        """The rows as lists."""
+        plain = [np.asarray(values).tolist() for values in self.values()]
+        return [list(row) for row in zip(*plain, strict=True)]
+
+    def __repr__(self) -> str:
+        n_rows = len(next(iter(self.values()), ()))
+        parts = ", ".join(f"{name}={in_short(values)}" for name, values in self.items())
+        text = f"{n_rows} rows of {parts}"
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        more = f"<p>{len(rows) - self.most_rows:,} more rows</p>" if len(rows) > self.most_rows else ""
+        return html_table(list(self), [[in_short(value) for value in row] for row in rows[: self.most_rows]]) + more
 
 
 class Frame:

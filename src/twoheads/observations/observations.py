@@ -19,10 +19,11 @@ from twoheads.observations.long_tables import read_answers
 from twoheads.observations.members import Scores, has_score
 from twoheads.observations.model_checks import CALL_TERMS, ModelTerms, check_models
 from twoheads.observations.model_rows import has_row, log_model_rows, rows_of_models
+from twoheads.observations.wide import ShownObservations
 
 
-@dataclass(frozen=True, eq=False)
-class Observations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Observations(ShownObservations):
     """Annotators' answers and models' predictions for the same items.
 
     Made by `from_arrays`, `from_frame`, `from_answers`, `checked` or `as_observations`, which check their input.
@@ -225,11 +226,6 @@ class Observations:
 
     def __len__(self) -> int:
         return len(self.items)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_items, n_annotators + n_models * n_classes), the shape of the same observations as a frame."""
-        return len(self), len(self.annotators) + max(1, len(self.models)) * self.n_classes
 
     @property
     def n_classes(self) -> int:

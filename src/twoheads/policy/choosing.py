@@ -14,7 +14,9 @@ from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
+from twoheads.observations.frames import new_frame
 from twoheads.policy.asking import Outlook, as_worth
+from twoheads.rendering.notebook import Shown
 from twoheads.text import did_you_mean
 
 #: Exact gains are computed for so many groups of people per item, those with the largest approximate gain,
@@ -26,8 +28,8 @@ MARGIN, LEAST_ITEMS = 2, 1000
 _QUICK_NUMBERS = 65_536
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """Questions worth asking, the best first.
 
     Attributes
@@ -59,6 +61,17 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show."""
+        first = f"{self.annotator[0]} about {self.item[0]}" if len(self) else "none"
+        sums = {"gain": float(self.gain.sum()), "price": float(self.price.sum())}
+        return {"questions": len(self), "first": first, **sums, "n_items": self.n_items, "next_gain": self.next_gain}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per question, the best first, as a frame of a library."""
+        columns = {"row": self.row, "item": self.item, "annotator": self.annotator}
+        return new_frame(columns | {"gain": self.gain, "price": self.price}, kind)
 
     @property
     def expected_after(self) -> float:

@@ -15,16 +15,18 @@ from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.observations import matched_rows
+from twoheads.observations.frames import new_frame
 from twoheads.observations.labels import encode_labels
 from twoheads.policy.asking import Outlook, as_team
 from twoheads.policy.choosing import CLOSELY, as_number, as_prices
+from twoheads.rendering.notebook import Shown
 
 #: Number of pairs of item and person whose matrices are held in memory at a time.
 _PAIRS = 8192
 
 
-@dataclass(frozen=True)
-class AskingCurve:
+@dataclass(frozen=True, repr=False)
+class AskingCurve(Shown):
     """Accuracy against cost.
 
     Attributes
@@ -38,6 +40,11 @@ class AskingCurve:
     cost: Floats
     accuracy: Floats
     expected: Floats | None = None
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per answer, as a frame of a library."""
+        expected = {} if self.expected is None else {"expected": self.expected}
+        return new_frame({"cost": self.cost, "accuracy": self.accuracy, **expected}, kind)
 
     def at(self, cost: float) -> float:
         """The accuracy that a budget buys."""

@@ -9,6 +9,8 @@ from twoheads.report.displays import (
     ComparisonDisplay,
     ConfusionDisplay,
     LearningCurveDisplay,
+    MethodCurvesDisplay,
+    MethodsDisplay,
     ReliabilityDisplay,
     TemperatureDisplay,
 )
@@ -19,6 +21,8 @@ __all__ = [
     "ComparisonDisplay",
     "ConfusionDisplay",
     "LearningCurveDisplay",
+    "MethodCurvesDisplay",
+    "MethodsDisplay",
     "ReliabilityDisplay",
     "TemperatureDisplay",
     "page",

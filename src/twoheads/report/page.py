@@ -54,10 +54,11 @@ def page(summary: dict[str, Any]) -> str:
     from markupsafe import Markup  # of Jinja, whose absence the environment reports
 
     drawn = {name: Markup(svg) for name, svg in figures(summary).items()}  # made by us, texts escaped
+    shown = [metric for metric in METRICS if metric.shown]
     script = environment.get_template("report.js").render()
     allowed = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return environment.get_template("report.html.j2").render(
-        s=summary, figures=drawn, metrics=METRICS, script=Markup(script), script_hash=allowed
+        s=summary, figures=drawn, metrics=shown, script=Markup(script), script_hash=allowed
     )
 
 

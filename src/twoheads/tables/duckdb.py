@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from twoheads.engines.room import lacks_room, room
-from twoheads.engines.temporary import temporary_folder, temporary_name
+from twoheads.engines.temporary import remove_folder, temporary_folder, temporary_name
 from twoheads.errors import MissingExtra
 
 try:
@@ -70,7 +69,7 @@ class Database:
 
 def _discard(connection: Any, folder: str) -> None:
     connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(folder)
 
 
 @contextlib.contextmanager

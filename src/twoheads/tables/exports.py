@@ -96,6 +96,15 @@ def _respelt(export: Export, classes: Any, unsure: Any) -> Export:
 
 def _parts(export: Export, name: str, known: ExportFormat, classes: Any, unsure: Any) -> Opened:
     """The tables of an export."""
+    try:
+        return _tables(export, name, known, classes, unsure)
+    except UnicodeError:
+        raise InvalidObservations(
+            f"{name} has a name or label that is not text: half of a character, such as \\ud800. Correct it there."
+        ) from None
+
+
+def _tables(export: Export, name: str, known: ExportFormat, classes: Any, unsure: Any) -> Opened:
     if not export.statements:
         raise InvalidObservations(f"{name} must hold answers, predictions or truth; it holds none of them.")
     names = export.class_names(classes, unsure)

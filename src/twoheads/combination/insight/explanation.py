@@ -14,10 +14,12 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.observations import Observations
+from twoheads.observations.frames import new_frame
+from twoheads.rendering.notebook import Shown
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """Log-odds of each item's combined label against every class, as a sum of each member's contribution.
 
     label      (n_items,) the combined label
@@ -28,6 +30,21 @@ class Explanation:
     label: NDArray[Any]
     classes: NDArray[Any]
     parts: dict[str, Floats]
+
+    def summary(self) -> dict[str, Any]:
+        """What a terminal and a notebook show."""
+        return {"n_items": len(self.label), "classes": self.classes, "members": list(self.parts)}
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """One line per item, class and member: its contribution to the log-odds of the label against the class."""
+        n_items, n_classes = len(self.label), len(self.classes)
+        columns: dict[str, Any] = {
+            "row": np.tile(np.repeat(np.arange(n_items), n_classes), len(self.parts)),
+            "label": np.tile(np.repeat(self.label, n_classes), len(self.parts)),
+            "against": np.tile(self.classes, n_items * len(self.parts)),
+            "member": np.repeat(list(self.parts), n_items * n_classes),
+        }
+        return new_frame(columns | {"log_odds": np.concatenate([part.ravel() for part in self.parts.values()])}, kind)
 
     @property
     def log_odds(self) -> Floats:

@@ -3,6 +3,7 @@
 from twoheads.report.displays.comparison_display import ComparisonDisplay
 from twoheads.report.displays.confusion_display import ConfusionDisplay
 from twoheads.report.displays.learning_curve_display import LearningCurveDisplay
+from twoheads.report.displays.methods_display import MethodCurvesDisplay, MethodsDisplay
 from twoheads.report.displays.reliability_display import ReliabilityDisplay
 from twoheads.report.displays.temperature_display import TemperatureDisplay
 
@@ -10,6 +11,8 @@ __all__ = [
     "ComparisonDisplay",
     "ConfusionDisplay",
     "LearningCurveDisplay",
+    "MethodCurvesDisplay",
+    "MethodsDisplay",
     "ReliabilityDisplay",
     "TemperatureDisplay",
 ]

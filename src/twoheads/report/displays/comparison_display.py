@@ -9,32 +9,24 @@ from typing import TYPE_CHECKING, Any, Self
 from twoheads.evaluation import Comparison, compare
 from twoheads.evaluation.headline import name_of
 from twoheads.evaluation.team import Team
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: The members whose errors are drawn.
 SHOWN = ("human", "crowd", "model", "combination")
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """Error of each member as a point with its 95 % interval.
 
     Parameters
     ----------
     errors : mapping of str to mapping
         For "human", "crowd", "model" and "combination" (those there are): ``value``, ``low`` and ``high``.
-
-    Attributes
-    ----------
-    ax_, figure_ : Axes, Figure
-        Where it was drawn.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, errors: Mapping[str, Mapping[str, float | None]]) -> None:
         self.errors = dict(errors)
@@ -50,22 +42,26 @@ class ComparisonDisplay:
         """Evaluate a fitted team by `twoheads.evaluation.compare`, which takes the options."""
         return cls.from_comparison(compare(team, X, y, **options))
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it in ``ax``, or in a new figure."""
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
+        """Draw it in ``ax``, or in a new figure, in one colour if given; other keywords are those of the points."""
         with styled():
             ax = new_axes(ax, (4.2, 0.62 + 0.42 * len(self.errors)))
-            for place, (name, error) in enumerate(reversed(list(self.errors.items()))):
+            for place, (member, error) in enumerate(reversed(list(self.errors.items()))):
+                colour = COLOUR[member] if color is None else color
                 value = 100 * (error["value"] or 0.0)
                 low, high = (value if error[end] is None else 100 * (error[end] or 0.0) for end in ("low", "high"))
-                ax.plot([low, high], [place, place], color=COLOUR[name], linewidth=7, alpha=0.3, solid_capstyle="butt")
-                ax.plot([value], [place], marker=MARKER[name], color=COLOUR[name], markersize=8, linestyle="none")
-            names = [name_of(name, crowd="crowd" in self.errors) for name in reversed(self.errors)]
+                ax.plot([low, high], [place, place], color=colour, linewidth=7, alpha=0.3, solid_capstyle="butt")
+                style: dict[str, Any] = {"marker": MARKER[member], "markersize": 8, "linestyle": "none"} | kwargs
+                ax.plot([value], [place], color=colour, **style)
+            names = [name_of(member, crowd="crowd" in self.errors) for member in reversed(self.errors)]
             ax.set_yticks(range(len(self.errors)), names)
             ax.set_ylim(-0.6, len(self.errors) - 0.4)
             ax.set_xlim(left=0)
+            if name is not None:
+                ax.set_title(name)
             ax.set_xlabel("error, % of items (less is better)")
             ax.grid(axis="x", color=GRID)
             ax.spines["left"].set_visible(False)
             ax.tick_params(axis="y", length=0)
-        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+        self._drawn_in(ax)
         return self

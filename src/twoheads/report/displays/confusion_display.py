@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation.team import EstimatesConfusion, Team
 from twoheads.observations.labels import label_text
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, INK, new_axes, shortened, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MAX_MATRIX = 30  # classes of a readable matrix
 _MAX_NUMBERS = 12  # classes, for numbers to fit into the cells
@@ -23,7 +23,7 @@ class ConfusionTeam(Team, EstimatesConfusion, Protocol):
     """A fitted team that estimates how people confuse classes."""
 
 
-class ConfusionDisplay:
+class ConfusionDisplay(Display):
     """The confusion matrix with the truth on the rows; with more than 30 classes each class's accuracy, sorted.
 
     Parameters
@@ -37,15 +37,7 @@ class ConfusionDisplay:
         Interval of each class's accuracy, drawn with many classes.
     accuracy : array of shape (n_classes,), optional
         Each class's accuracy, if there is no matrix; NaN for a class that was never seen.
-
-    Attributes
-    ----------
-    ax_, figure_ : Axes, Figure
-        Where it was drawn.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -64,9 +56,16 @@ class ConfusionDisplay:
         self.high = None if high is None else np.asarray(high, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, team: ConfusionTeam) -> Self:
-        """The matrix that a fitted team uses, counts and prior together; of several people, that of all together."""
-        return cls(team.confusion_.crowd_given_true_, team.classes_)
+    def from_estimator(cls, team: ConfusionTeam, *, annotator: str | None = None) -> Self:
+        """The matrix that a fitted team uses, counts and prior together: of all people, or of one by the name."""
+        confusion = team.confusion_
+        if annotator is None:
+            return cls(confusion.crowd_given_true_, team.classes_)
+        if annotator not in team.annotators_:
+            known = ", ".join(team.annotators_[:5]) + (", ..." if len(team.annotators_) > 5 else "")
+            raise ValueError(f"annotator must be one of {known}; it is {annotator!r}.")
+        matrices = confusion.human_given_true_.reshape(-1, *confusion.crowd_given_true_.shape)
+        return cls(matrices[team.annotators_.index(annotator)], team.classes_)
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, human_label: ArrayLike) -> Self:
@@ -78,17 +77,21 @@ class ConfusionDisplay:
         total = counts.sum(axis=0)
         return cls(np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0), classes)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it in ``ax``, or in a new figure."""
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
+        """Draw it in ``ax``, or in a new figure, errors in ``color`` if given; other keywords are of the numbers."""
         with styled():
             if self.human_given_true is not None and len(self.classes) <= _MAX_MATRIX:
-                ax = self._plot_matrix(ax, self.human_given_true.T)
+                ax = self._plot_matrix(ax, self.human_given_true.T, COLOUR["human"] if color is None else color, kwargs)
             else:
-                ax = self._plot_accuracy(ax)
-        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+                ax = self._plot_accuracy(ax, COLOUR["human"] if color is None else color, kwargs)
+            if name is not None:
+                ax.set_title(name)
+        self._drawn_in(ax)
         return self
 
-    def _plot_matrix(self, ax: Axes | None, shares_of: np.ndarray[Any, Any]) -> Axes:
+    def _plot_matrix(
+        self, ax: Axes | None, shares_of: np.ndarray[Any, Any], color: Any, kwargs: dict[str, Any]
+    ) -> Axes:
         n_classes = len(self.classes)
         size = float(np.clip(1.3 + 0.33 * n_classes, 2.6, 5.6))
         ax = new_axes(ax, (size, size))
@@ -101,10 +104,11 @@ class ConfusionDisplay:
             for column in range(n_classes):
                 share = float(shares_of[row, column])
                 if share >= 0.015:
-                    colour = COLOUR["combination"] if row == column else COLOUR["human"]
+                    colour = COLOUR["combination"] if row == column else color
                     ax.add_patch(_square(column, row, colour, 0.06 + 0.5 * share))
                 if n_classes <= _MAX_NUMBERS and share >= 0.015:
-                    ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=INK, fontsize=9)
+                    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": 9} | kwargs
+                    ax.text(column, row, f"{100 * share:.0f}", **style)
         ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
         turned = max(map(len, names)) > 2 and n_classes > 3
         ax.set_xticks(range(n_classes), names, rotation=60 if turned else 0, ha="right" if turned else "center")
@@ -121,17 +125,15 @@ class ConfusionDisplay:
             spine.set_visible(False)
         return ax
 
-    def _plot_accuracy(self, ax: Axes | None) -> Axes:
+    def _plot_accuracy(self, ax: Axes | None, color: Any, kwargs: dict[str, Any]) -> Axes:
         ax = new_axes(ax, (4.2, 2.6))
         low = np.zeros_like(self.accuracy) if self.low is None else np.nan_to_num(self.low)
         order = np.lexsort((low, self.accuracy))
         order = order[np.isfinite(self.accuracy[order])]
         place = np.arange(1, len(order) + 1)
         if self.low is not None and self.high is not None:
-            ax.fill_between(
-                place, 100 * self.low[order], 100 * self.high[order], color=COLOUR["human"], alpha=0.25, linewidth=0
-            )
-        ax.plot(place, 100 * self.accuracy[order], color=COLOUR["human"])
+            ax.fill_between(place, 100 * self.low[order], 100 * self.high[order], color=color, alpha=0.25, linewidth=0)
+        ax.plot(place, 100 * self.accuracy[order], color=color, **kwargs)
         ax.set(
             xlim=(1, max(2, len(order))), ylim=(0, 102), xlabel="classes, the hardest first", ylabel="human right, %"
         )

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from twoheads.evaluation import LearningCurve, learning_curve
 from twoheads.evaluation.team import UnfittedTeam
-from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, new_axes, styled
+from twoheads.report.displays.display import Display
+from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKERS, colour_of, legend, n_drawn, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class LearningCurveDisplay:
+class LearningCurveDisplay(Display):
     """Error of the combination on held-out items, with 95 % intervals, against the number of labels it was fitted on.
 
     Parameters
@@ -28,15 +28,7 @@ class LearningCurveDisplay:
         The error and its interval.
     partners : mapping of str to float, optional
         Errors of "human" and "model", drawn as level lines.
-
-    Attributes
-    ----------
-    ax_, figure_ : Axes, Figure
-        Where it was drawn.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -68,22 +60,22 @@ class LearningCurveDisplay:
         """Fit clones of a team by `twoheads.evaluation.learning_curve`, which takes the options."""
         return cls.from_learning_curve(learning_curve(team, X, y, **options))
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it in ``ax``, or in a new figure."""
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
+        """Draw it in ``ax``, or in a new figure; over another one in the next colour."""
         with styled():
             ax = new_axes(ax, (4.2, 3.0))
-            colour = COLOUR["combination"]
+            colour, over = colour_of(ax, "combination", color), n_drawn(ax)
             ax.fill_between(self.sizes, 100 * self.low, 100 * self.high, color=colour, alpha=0.2, linewidth=0)
+            style: dict[str, Any] = {"marker": MARKERS[over % len(MARKERS)], "markersize": 5.5} | kwargs
             ax.plot(
                 self.sizes,
                 100 * self.error,
                 color=colour,
-                marker=MARKER["combination"],
-                markersize=5.5,
-                label="combination",
+                label="combination" if name is None else name,
+                **style,
             )
-            for name, error in self.partners.items():
-                ax.axhline(100 * error, color=COLOUR[name], linestyle=LINE[name], linewidth=1.5, label=f"{name} alone")
+            for who, error in self.partners.items():
+                ax.axhline(100 * error, color=COLOUR[who], linestyle=LINE[who], linewidth=1.5, label=f"{who} alone")
             if len(self.sizes) > 1:
                 ax.set_xscale("log")
             ax.minorticks_off()
@@ -92,8 +84,8 @@ class LearningCurveDisplay:
             ax.set_ylim(bottom=0)
             ax.set(xlabel="truth labels", ylabel="error, %")
             ax.grid(color=GRID)
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, handlelength=1.7, columnspacing=1.0)
-        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+            legend(ax, least=1)
+        self._drawn_in(ax)
         return self
 
 

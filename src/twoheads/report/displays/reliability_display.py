@@ -12,14 +12,25 @@ from twoheads.evaluation.headline import NAME
 from twoheads.evaluation.judging import judged
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING
-from twoheads.report.displays.style import COLOUR, GRID, LINE, MARKER, MUTED, new_axes, styled
+from twoheads.report.displays.display import Display
+from twoheads.report.displays.style import (
+    GRID,
+    LINE,
+    MARKER,
+    MARKERS,
+    MUTED,
+    colour_of,
+    legend,
+    n_drawn,
+    new_axes,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Accuracy against confidence in bins, with 95 % intervals, beside the diagonal of a calibrated forecaster.
 
     Parameters
@@ -28,19 +39,11 @@ class ReliabilityDisplay:
         As `twoheads.evaluation.reliability_curve` gives them.
     accuracy_low, accuracy_high : array of shape (n_bins,)
         The intervals.
-    name : {"model", "calibrated_model", "combination"}
-        Whose they are.
+    name : str
+        Whose they are: "model", "calibrated_model", "combination", or the name of a method.
     start : float, optional
         Where both axes begin; by default at 0, or at 50 % if nothing is below.
-
-    Attributes
-    ----------
-    ax_, figure_ : Axes, Figure
-        Where it was drawn.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -62,8 +65,12 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, proba: ArrayLike, *, name: str = "combination", **options: Any) -> Self:
-        """Bin probabilities by `twoheads.evaluation.reliability_curve`, which takes the options."""
-        curve = reliability_curve(y, proba, **options)
+        """Bin probabilities by `twoheads.evaluation.reliability_curve`, which takes the options.
+
+        By default there are as many bins as have 20 items each, 3 to 15 of them.
+        """
+        n_bins = int(np.clip(len(np.asarray(y)) // 20, 3, 15))
+        curve = reliability_curve(y, proba, **{"n_bins": n_bins, **options})
         return cls(
             curve.mean_confidence,
             curve.accuracy,
@@ -94,12 +101,22 @@ class ReliabilityDisplay:
             predicted.classes[predicted.true_label], proba, name=name, **{"classes": predicted.classes, **options}
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it in ``ax``, or in a new figure."""
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
+        """Draw it in ``ax``, or in a new figure; over another one in the next colour, with a legend of the names."""
         with styled():
             ax = new_axes(ax, (3.6, 3.4))
-            ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
-            colour = COLOUR[self.name]
+            over = n_drawn(ax)
+            if not over:
+                ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+            colour = colour_of(ax, self.name, color)
+            own = MARKER.get(self.name, MARKERS[0])
+            marker = [own, *(each for each in MARKERS if each != own)][over % len(MARKERS)]
+            style: dict[str, Any] = {
+                "marker": marker,
+                "linestyle": LINE.get(self.name, "-"),
+                "markersize": 5.5,
+                "elinewidth": 1,
+            }
             low = np.maximum(self.accuracy - self.accuracy_low, 0.0)
             high = np.maximum(self.accuracy_high - self.accuracy, 0.0)
             ax.errorbar(
@@ -107,18 +124,17 @@ class ReliabilityDisplay:
                 self.accuracy,
                 yerr=np.stack([low, high]),
                 color=colour,
-                marker=MARKER[self.name],
-                linestyle=LINE[self.name],
-                markersize=5.5,
-                elinewidth=1,
-                capsize=0,
+                label=NAME.get(self.name, self.name) if name is None else name,
+                **(style | {"capsize": 0} | kwargs),
             )
-            start = self.start
+            start = min(self.start, ax.get_xlim()[0]) if over else self.start
             ax.set(xlim=(start, 1.01), ylim=(start, 1.02), aspect="equal")
-            ax.set(xlabel=f"confidence of the {NAME[self.name]}", ylabel="accuracy")
+            whose = f" of the {NAME[self.name]}" if self.name in NAME and name is None and not over else ""
+            ax.set(xlabel=f"confidence{whose}", ylabel="accuracy")
+            legend(ax)
             ticks = np.linspace(start, 1, 6)
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_ticks(ticks, [f"{100 * tick:.0f} %" for tick in ticks])
             ax.grid(color=GRID)
-        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+        self._drawn_in(ax)
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twoheads.rendering.matplotlib_style import new_figure, settings
 
@@ -20,6 +20,9 @@ COLOUR = {
 }
 MARKER = {"human": "o", "crowd": "X", "model": "s", "calibrated_model": "D", "combination": "^"}
 LINE = {"human": "--", "model": ":", "calibrated_model": "-.", "combination": "-"}
+#: The colours and markers of what is drawn over or beside others, in their order.
+CYCLE = ("#009e73", "#0072b2", "#d55e00", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+MARKERS = ("^", "s", "o", "D", "v", "X", "P")
 INK, MUTED, GRID = "#1b1d1f", "#60656b", "#d8dadd"
 
 
@@ -43,9 +46,32 @@ _STYLE = {
 }
 
 
-def styled() -> AbstractContextManager[None]:
+#: Fonts of a figure that is written for print: smaller, and text remains text.
+_PAPER = {"svg.fonttype": "none", "pdf.fonttype": 42}
+
+
+def styled(*, for_paper: bool = False) -> AbstractContextManager[None]:
     """The report's settings of matplotlib: no frame, a light grid."""
-    return settings(_STYLE)
+    return settings(_STYLE | (_PAPER if for_paper else {}))
+
+
+def n_drawn(ax: Axes) -> int:
+    """How many named curves are in the axes already."""
+    return len(ax.get_legend_handles_labels()[1])
+
+
+def colour_of(ax: Axes, key: str, color: Any) -> Any:
+    """The colour to draw in: the one given, that of a member, or, over others, the next one."""
+    if color is not None:
+        return color
+    first, already = COLOUR.get(key, CYCLE[0]), n_drawn(ax)
+    return first if already == 0 else [each for each in CYCLE if each != first][(already - 1) % (len(CYCLE) - 1)]
+
+
+def legend(ax: Axes, *, least: int = 2) -> None:
+    """A legend below the axes, where so many curves have names."""
+    if n_drawn(ax) >= least:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, handlelength=1.7, columnspacing=1.0)
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:

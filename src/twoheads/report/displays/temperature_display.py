@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from twoheads.evaluation.bootstrap import Z_95
 from twoheads.evaluation.team import CalibratesModel, HasTemperaturePosterior
+from twoheads.report.displays.display import Display
 from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, new_axes, styled
 from twoheads.report.sections.temperature_section import prior_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class TemperatureDisplay:
+class TemperatureDisplay(Display):
     """Prior and posterior density of the temperature, on a logarithmic axis.
 
     Parameters
@@ -25,15 +25,7 @@ class TemperatureDisplay:
         Normal posterior of log T.
     prior_mean, prior_sd : float, optional
         Normal prior of log T.
-
-    Attributes
-    ----------
-    ax_, figure_ : Axes, Figure
-        Where it was drawn.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -58,13 +50,13 @@ class TemperatureDisplay:
         log_temperature = float(np.log(calibrator.temperature_))
         return cls(log_temperature, calibrator.log_temperature_sd_, prior_mean=mean, prior_sd=sd)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it in ``ax``, or in a new figure."""
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
+        """Draw it in ``ax``, or in a new figure; other keywords are those of the posterior's line."""
         with styled():
-            ax = new_axes(ax, (4.2, 2.4))
+            ax, own = new_axes(ax, (4.2, 2.4)), COLOUR["model"] if color is None else color
             curves = [
                 (self.prior_mean, self.prior_sd, MUTED, "--", "prior"),
-                (self.log_temperature, self.log_temperature_sd, COLOUR["model"], "-", "posterior"),
+                (self.log_temperature, self.log_temperature_sd, own, "-", "posterior" if name is None else name),
             ]
             known = [
                 (mean, sd, colour, line, label) for mean, sd, colour, line, label in curves if mean is not None and sd
@@ -75,13 +67,14 @@ class TemperatureDisplay:
             grid = np.linspace(low, high, 201)
             for mean, sd, colour, line, label in known:
                 density = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
-                ax.plot(grid, density, color=colour, linestyle=line, label=label)
+                style: dict[str, Any] = {"linestyle": line} | (kwargs if line == "-" else {})
+                ax.plot(grid, density, color=colour, label=label, **style)
                 if line == "-":
                     inside = np.abs(grid - mean) <= Z_95 * sd
                     ax.fill_between(grid[inside], density[inside], color=colour, alpha=0.2, linewidth=0)
             ax.axvline(0.0, color=INK, linewidth=1, linestyle=":")
             if not self.log_temperature_sd:
-                ax.axvline(self.log_temperature, color=COLOUR["model"], label="this model")
+                ax.axvline(self.log_temperature, color=own, label="this model" if name is None else name)
             ticks = [t for t in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= np.log(t) <= high]
             ax.set_xticks(np.log(ticks), [f"{tick:g}" for tick in ticks])
             ax.set(xlim=(low, high), ylim=(0, 1.08), yticks=[], xlabel="temperature (1: calibrated)")
@@ -89,5 +82,5 @@ class TemperatureDisplay:
             ax.grid(axis="x", color=GRID)
             if ax.get_legend_handles_labels()[0]:
                 ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.3), ncols=2, handlelength=1.7, columnspacing=1.0)
-        self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]
+        self._drawn_in(ax)
         return self

@@ -6,7 +6,6 @@ import codecs
 import io
 import os
 import shutil
-import tempfile
 import weakref
 import zipfile
 import zlib
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.data_file import DataFile, Span, Wanted
 from twoheads.tables.formats.detect import first_line, head_of, open_bytes, unreadable
@@ -38,7 +38,7 @@ class CopiedFile(DataFile):
 
     def __init__(self, path: Path, copy: Path, open_copy: Callable[[Path], DataFile]) -> None:
         self.path, self._copy = path, copy
-        self._remove = weakref.finalize(self, shutil.rmtree, str(copy.parent), ignore_errors=True)
+        self._remove = weakref.finalize(self, remove_folder, str(copy.parent))
         with self._named():
             self._file = open_copy(copy)
         self.columns, self.typed, self.notes = self._file.columns, self._file.typed, self._file.notes
@@ -99,13 +99,13 @@ def in_utf8(path: Path, encoding: str) -> Path:
         with open_bytes(path) as file, open(copy, "w", encoding="utf-8", newline="") as out:
             shutil.copyfileobj(io.TextIOWrapper(file, encoding, newline=""), out, 1 << 20)
     except UnicodeError as error:
-        shutil.rmtree(copy.parent, ignore_errors=True)
+        remove_folder(str(copy.parent))
         raise InvalidObservations(
             f"{path} must be text in {encoding}, as its first bytes or encoding (--encoding) say; it is not "
             f"({getattr(error, 'reason', None) or first_line(error)}). Save it as UTF-8."
         ) from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        shutil.rmtree(copy.parent, ignore_errors=True)
+        remove_folder(str(copy.parent))
         raise unreadable(str(path), error) from None
     return copy
 
@@ -120,7 +120,7 @@ def unzipped(path: Path) -> Path:
                 with archive.open(name) as file, open(copy, "wb") as out:
                     shutil.copyfileobj(file, out, 1 << 20)
             except BaseException:
-                shutil.rmtree(copy.parent, ignore_errors=True)
+                remove_folder(str(copy.parent))
                 raise
             return copy
     except NotImplementedError:  # before RuntimeError, of which it is a kind
@@ -144,4 +144,4 @@ def _only_name(archive: zipfile.ZipFile, path: Path) -> str:
 
 
 def _place(name: str) -> Path:
-    return Path(tempfile.mkdtemp(prefix="twoheads-"), name)
+    return Path(temporary_folder(), name)

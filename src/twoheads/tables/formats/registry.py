@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from twoheads.errors import InvalidObservations, TwoheadsError
 from twoheads.tables.formats.archives import ZIP
 
 if TYPE_CHECKING:
@@ -141,8 +142,16 @@ class ExportFormat:
     endings: tuple[str, ...] = ()
 
     def read(self, records: Any, question: str | None) -> Export:
-        """What records state."""
-        return cast("Callable[..., Export]", _imported(self.reader))(records, question)
+        """What records state; those that are not built as the tool builds them are refused."""
+        try:
+            return cast("Callable[..., Export]", _imported(self.reader))(records, question)
+        except TwoheadsError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InvalidObservations(
+                f"a record is not built as {self.title} builds it ({reason:.120}). Export it again."
+            ) from None
 
     def with_verdicts(self, records: Any, verdicts: Sequence[Any], question: str | None) -> list[Any]:
         """Records with verdicts, as (label, confidence) or None."""

@@ -208,7 +208,7 @@ def _records(task: Task, kind: str, name: Any) -> Iterator[dict[str, Any]]:
     for one in task.get(kind) or []:
         if not isinstance(one, dict):
             raise InvalidObservations(
-                f"tasks must hold their {kind} in full; task {name} holds only ids ({one!r}). "
+                f"tasks must hold their {kind} in full; task {name} holds only ids ({one!r:.80}). "
                 f"Export a snapshot that includes {kind}, not only their ids."
             )
         yield one

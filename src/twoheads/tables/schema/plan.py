@@ -70,6 +70,8 @@ def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | No
         searched = [name for name in columns if name not in taken & named]
     else:
         searched = [name for name in columns if name not in taken]
+    by_name = {ids: names.item, known: truth} | dict.fromkeys(annotators.values(), names.human)
+    _refuse_other_case(columns, where, [name for name, option in by_name.items() if name and option is None])
     models = roles.model_columns(searched, where, pattern, needed=False)
     used = {column for by_class in models.values() for column in by_class.values()} if pattern else set()
     others = [name for name in columns if name not in taken | used]
@@ -77,6 +79,17 @@ def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | No
     if not models and not members:
         models = roles.model_columns(searched, where, pattern)
     return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators), members)
+
+
+def _refuse_other_case(columns: Sequence[str], where: str, used: Sequence[str]) -> None:
+    """Refuse a column that differs from one found by convention in the case of its letters only: it would be lost."""
+    for name in used:
+        other = next((each for each in columns if each not in used and each.casefold() == name.casefold()), None)
+        if other is not None:
+            raise InvalidObservations(
+                f"{where} has the columns {name!r} and {other!r}, which differ in case only; one of them would not be "
+                "read. Rename one, or name the one that is meant: --human, --truth or --item."
+            )
 
 
 def _others(columns: Sequence[str], ids: str | None) -> list[str]:

@@ -1,0 +1,42 @@
+"""Paired differences of two members on the same items."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from twoheads.kernels.arrays import Floats
+
+
+class PairedMean(NamedTuple):
+    """A mean of paired differences, its interval, and the two-sided p-value of no difference."""
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+
+
+def paired_t(difference: Floats, weight: Floats, level: float) -> PairedMean:
+    """Student's t of a weighted mean of differences, of which many may be 0.
+
+    With ``a_i = w_i d_i / W``, the variance is ``sum_i (a_i - w_i m / W)^2``, and one more item that differs by as much
+    as those that do usually (the root of their mean square): what was not seen is possible. Its degrees of freedom are
+    how many items differ, by Kish's number of the squares, ``(sum_i a_i^2)^2 / sum_i a_i^4``: with three items that
+    differ, all in one direction, p is about 0.2, as McNemar's exact test has it.
+
+    difference, weight  (n_items,), weights positive
+    """
+    share = weight / weight.sum()
+    mean = float(share @ difference)
+    squares = (share * difference) ** 2
+    differing = np.abs(difference) > 1e-12
+    if not differing.any():
+        return PairedMean(mean, mean, mean, 1.0)
+    freedom = float(squares.sum() ** 2 / (squares**2).sum())
+    variance = float(((share * (difference - mean)) ** 2).sum() + squares[differing].mean())
+    error = np.sqrt(variance)
+    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    return PairedMean(mean, mean - half, mean + half, float(2.0 * stdtr(freedom, -abs(mean) / error)))
