@@ -71,10 +71,13 @@ def run(folder, arguments, limits=(), temporary=None):
 
 def result_of(stdout, output):
     """What a command has given: stdout, and what it wrote."""
-    return stdout, {path.name: _content(path) for path in sorted(output.glob("new*")) if path.is_file()}
+    written = [path for top in sorted(output.glob("new*")) for path in (top, *top.rglob("*"))]
+    return stdout, {str(path.relative_to(output)): _content(path) for path in written}
 
 
 def _content(path):
+    if path.is_dir():
+        return None
     if path.suffix == ".json":
         team = json.loads(path.read_text())["object"]
         team["fitted"]["provenance_"]["dict"].pop("fitted", None)
@@ -171,9 +174,7 @@ def main():
     parser.add_argument("--only", nargs="*", choices=list(COMMANDS), default=list(COMMANDS))
     parser.add_argument("--memory", nargs="*", type=int, default=MEMORY, metavar="MB")
     parser.add_argument("--disk", nargs="*", type=int, default=DISK, metavar="MB")
-    parser.add_argument(
-        "--mount", action="store_true", help="small file systems, not limits on files; needs root"
-    )
+    parser.add_argument("--mount", action="store_true", help="small file systems, not limits on files; needs root")
     options = parser.parse_args()
 
     def say(line):

@@ -10,6 +10,8 @@ import pytest
 from twoheads.cli import console
 from twoheads.cli.outputs import explained
 from twoheads.engines import memory, threads
+from twoheads.errors import CannotWrite
+from twoheads.storage.atomic import atomic_write
 
 
 def test_a_sentence_is_said_also_where_rich_lacks_memory(monkeypatch, capsys):
@@ -99,3 +101,9 @@ def test_a_fit_with_little_memory_ends_with_its_result_or_a_sentence(tmp_path, m
     done = _under(megabytes, "fit", str(table), "-o", str(team))
     assert (done.returncode, team.exists()) in [(0, True), (2, False)]
     assert done.stderr.count("Error: ") == (done.returncode == 2)
+
+
+def test_a_hidden_folder_is_not_named_in_a_message(tmp_path):
+    missing = tmp_path / "team.items" / ".items.1-2-3.part" / "items.parquet"
+    with pytest.raises(CannotWrite, match=r"team\.items cannot be written: "), atomic_write(missing):
+        pass
