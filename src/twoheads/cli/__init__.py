@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 
 def main() -> None:
     """Run the command line; a user's mistake gives one message and exit code 2, never a traceback."""
     from twoheads.cli import signals, streams
+    from twoheads.cli.little_memory import guarded
 
     signals.catch()
     streams.complete()
     try:
-        code = _run(sys.argv[1:])
+        code = guarded(_run, sys.argv[1:])
     except KeyboardInterrupt:  # before the command line was ready
         print("Interrupted; no partial file was left.", file=sys.stderr)
         code = signals.exit_code()
@@ -24,14 +26,14 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: Sequence[str]) -> int:
     try:
         from twoheads.cli.running import run
         from twoheads.engines.memory import keep_freed_memory
     except (ImportError, MemoryError) as error:
         return _not_loaded(error)
     keep_freed_memory()
-    return run(arguments)
+    return run(list(arguments))
 
 
 def _not_loaded(error: ImportError | MemoryError) -> int:

@@ -16,6 +16,8 @@ _NO_MEMORY = (
     "failed to map segment",
     "can't start new thread",
     "could not create thread",
+    "failed to launch worker thread",
+    "resource temporarily unavailable",
     "failed to allocate",
     "std::bad_alloc",
     "malloc of size",

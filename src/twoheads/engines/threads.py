@@ -18,12 +18,16 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from twoheads.engines.memory import has_little_memory
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 
 def n_threads() -> int:
-    """How many threads this process may use."""
+    """How many threads this process may use: one where little memory is allowed."""
+    if has_little_memory():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

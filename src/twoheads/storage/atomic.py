@@ -174,9 +174,16 @@ def _translated(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         folder = os.path.dirname(os.path.realpath(path))
-        refused = CannotWrite(f"{os.fspath(path)} cannot be written: {system_reason(error, folder)}")
+        refused = CannotWrite(f"{_visible(path)} cannot be written: {system_reason(error, folder)}")
         refused.errno = _number(error)
         raise refused from error
+
+
+def _visible(path: str | os.PathLike[str]) -> str:
+    """A path up to the folder that is being written under a hidden name, which the user has not chosen."""
+    parts = Path(path).parts
+    hidden = [i for i, part in enumerate(parts) if part.startswith(".") and part.endswith(".part")]
+    return str(Path(*parts[: hidden[0]])) if hidden else os.fspath(path)
 
 
 def _number(error: OSError) -> int | None:

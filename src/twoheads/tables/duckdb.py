@@ -10,6 +10,7 @@ from typing import Any
 
 from twoheads.engines.room import lacks_room, room
 from twoheads.engines.temporary import remove_folder, temporary_folder, temporary_name
+from twoheads.engines.threads import n_threads
 from twoheads.errors import MissingExtra
 
 try:
@@ -46,16 +47,16 @@ def connect(database: str = ":memory:", *, memory_limit: str = MEMORY_LIMIT, fol
     except ImportError as error:
         purpose = "Reading CSV and JSON lines, and joining tables,"
         raise MissingExtra.instead_of(error, "duckdb", "cli", purpose) from None
-    connection = duckdb.connect(database, config={"autoinstall_known_extensions": False})
+    connection = duckdb.connect(database, config={"autoinstall_known_extensions": False, "threads": _threads()})
     connection.execute("SET enable_progress_bar = false; SET preserve_insertion_order = true")
-    connection.execute(f"SET memory_limit = {quoted(memory_limit)}; SET threads = {_threads()}")
+    connection.execute(f"SET memory_limit = {quoted(memory_limit)}")
     # DuckDB makes the folder when it spills, and removes it when the connection is closed.
     connection.execute(f"SET temp_directory = {quoted(folder or temporary_name())}")
     return connection
 
 
 def _threads() -> int:
-    return min(_MOST_THREADS, os.cpu_count() or 1)
+    return min(_MOST_THREADS, n_threads())
 
 
 class Database:
