@@ -1,7 +1,7 @@
 """Predictions of a panel, from the mean and the covariance of its parameters over all scales.
 
 A sum over the votes there are, without the regression's design. Averaging the probabilities of all scales would cost
-several times as much and change them by less than .005, with 50 labels or more by less than .003.
+more; on 12 judges it changed the most extreme item by .005 with 20 labels and .001 with 500, the log loss by .0001.
 """
 
 from __future__ import annotations
