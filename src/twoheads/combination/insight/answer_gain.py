@@ -42,7 +42,7 @@ def decisive_gains(
 
     for _ in map_blocks(write, block_slices(len(question), len(belief))):
         pass
-    return np.bincount(question, gain, len(item))
+    return np.asarray(np.bincount(question, gain, len(item)), dtype=np.float64)
 
 
 def with_one_more(block: Block, column: Codes) -> Block:
