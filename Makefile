@@ -37,6 +37,7 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.files
 	$(BIN)/python -m benchmarks.evaluation
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.many_classes
 
 # Tables larger than memory, and a cluster: about half an hour, 8 GB of memory, 6 GB of disk.
 bench-large: $(VENV)/ready

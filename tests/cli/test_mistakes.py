@@ -135,6 +135,10 @@ def test_an_output_folder_that_is_not_there(team, capsys):
     mistaken(capsys, ["report", "team.json", "good.csv", "-o", "nowhere/r.html"], "nowhere")
 
 
+def test_an_unknown_method_of_a_report(team, capsys):
+    mistaken(capsys, ["report", "team.json", "good.csv", "--methods", "P+Q"], "it has 'P+Q'")
+
+
 def test_an_output_that_is_an_input_or_a_folder(team, capsys):
     for arguments in (
         ["fit", "good.csv", "-o", "good.csv"],

@@ -92,6 +92,7 @@ LINES = {
     "evaluate with metrics": ["evaluate", "a.json", "b.csv", "--metrics", "kappa,sensitivity"],
     "compare": ["compare", "a.csv", "--methods", "P+L,L+L,P+L-EM", "--metrics", "error,mcc"],
     "report": ["report", "a.json", "b.csv"],
+    "report with methods": ["report", "a.json", "b.csv", "--methods", "P+L,L+L"],
     "report without truth": ["report", "lr.json", "new.csv"],
     "ask": ["ask", "a.json", "new.csv", "--budget", "3"],
     "check": ["check", "a.csv"],

@@ -95,8 +95,9 @@ def audited(browser, path):
     return {view: found for view, found in wrong.items() if found}
 
 
-def written(tmp_path, team, X, y):
-    found = write_report(tmp_path / "report.html", team, X, y, n_bootstrap=50, title="Lesions", date="2026-05-01")
+def written(tmp_path, team, X, y, **options):
+    options = {"n_bootstrap": 50, "title": "Lesions", "date": "2026-05-01", **options}
+    found = write_report(tmp_path / "report.html", team, X, y, **options)
     return tmp_path / "report.html", found
 
 
@@ -115,6 +116,16 @@ def test_nothing_is_cut_off(browser, tmp_path, kind):
     browser.evaluate("scrollTo(0, 0)")
     last = browser.evaluate("document.querySelector('.advice').getBoundingClientRect().bottom")
     assert last <= 800  # verdict, whom, how much, how sure and what next are on the first screen
+
+
+def test_methods_side_by_side(browser, tmp_path):
+    long = "P+L, under a name that is rather long, " + "withnoend" * 6
+    methods = {long: th.ProbabilityLabelCombiner(), "L+L": th.LabelLabelCombiner()}  # which refuses three models
+    path, found = written(tmp_path, *KINDS["three_models"](), methods=methods)
+    assert found["methods"]["available"]
+    assert audited(browser, path) == {}
+    assert browser.messages == []
+    assert browser.requests == []
 
 
 def test_names_that_are_long_or_evil(browser, tmp_path):

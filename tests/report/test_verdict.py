@@ -120,6 +120,7 @@ def test_next_to_no_difference_asks_for_half_the_errors(comparison):
     equal = difference(3, 3, 10, 50, low=-0.1, high=0.1)
     found = judge(comparison, equal)
     assert found.so_far == "So far it makes as many errors as the model alone."
+    assert found.sure.startswith("Not sure: the two made equally many errors, and either may be the better one. Expect")
     assert "if the team really makes half the errors of the model alone, that shows it in 4 of 5 cases" in found.next[0]
     assert found.next[-1] == "Until then, use the model alone."
 

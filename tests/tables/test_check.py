@@ -66,6 +66,35 @@ def test_a_table_by_the_conventions_needs_no_option(tmp_path):
     assert found.commands() == [f"twoheads fit {tmp_path / 't.csv'} -o team.json"]
 
 
+@pytest.mark.parametrize("truth", ["truth", "Ground truth"])
+def test_people_alone_are_fitted_by_the_command(tmp_path, truth):
+    table = people_and_probabilities().drop(columns=[f"p_{name}" for name in CLASSES]).rename(columns={"truth": truth})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    (command,) = tables.check(tmp_path / "t.csv").commands()
+    arguments = shlex.split(command)[1:]
+    path, named = str(tmp_path / "t.csv"), [] if truth == "truth" else ["--truth-column", truth]
+    assert arguments[1:-2] == ["--answers", path, "--truth", path, *named]
+    assert run([*arguments[:-1], str(tmp_path / "team.json")]) == 0
+    assert th.load(tmp_path / "team.json").annotators_ == ("ann", "bob")
+
+
+def test_people_alone_need_ids(tmp_path):
+    table = people_and_probabilities()[["human_ann", "human_bob"]]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert found.missing() == [
+        "No column of ids was found; people's answers without a model need one, named item.",
+    ]
+    assert found.commands() == []
+
+
+def test_a_score_that_a_third_class_rules_out_is_named(tmp_path):
+    rows = [f"{at};{'bad' if at % 2 else 'good'};0,{at % 2}{at}" for at in range(10, 40)]
+    text = "\n".join(["Image ID;Reader 1;AI score", *rows, "40;godo;0,5", ""])
+    found = tables.check(write(tmp_path / "t.csv", text))
+    assert "not used     AI score (a score needs two classes; there are 3)" in found.sentences()
+
+
 def test_other_names_become_options(tmp_path):
     names = {"item": "Image ID", "human_ann": "Reader A", "human_bob": "Reader B", "truth": "Ground truth"}
     names |= {f"p_{name}": f"prob_{name}" for name in CLASSES}

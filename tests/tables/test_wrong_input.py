@@ -47,7 +47,20 @@ WRONG_TEXTS = {
         "id,human\n1,cat\n",
         {},
         "t.csv must have one probability column per class, named p_<class>; its columns are id, human. Name them "
-        "with model_columns (--model-columns), as in 'score_*'.",
+        "with model_columns (--model-columns), as in 'score_*', or see what twoheads check finds.",
+    ),
+    "people without a model": (
+        "item,human_ann,human_bob\n1,cat,dog\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are item, human_ann, human_bob."
+        " Without a model, give it as answers (--answers); else name them with model_columns (--model-columns).",
+    ),
+    "columns of readers are not those of a model": (
+        "Image ID,Reader 1,Reader 2,AI score\n1,cat,dog,.5\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are Image ID, Reader 1, "
+        "Reader 2, AI score. Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads "
+        "check finds.",
     ),
     "a pattern that fits nothing": (
         GOOD,

@@ -208,7 +208,9 @@ class HierarchicalConfusion(Confusion):
             return float(brentq(excess, 0.0, 1.0, xtol=1e-6))
 
         ends = [(1 - level) / 2, (1 + level) / 2]
-        low, high = (np.array([quantile(end, h, n - h) for h, n in zip(right, total, strict=True)]) for end in ends)
+        # Of many classes most have the same few counts.
+        seen, of_class = np.unique(np.stack([right, total - right]), axis=1, return_inverse=True)
+        low, high = (np.array([quantile(end, *each) for each in seen.T])[of_class.ravel()] for end in ends)
         return low, high
 
     def _posterior(self) -> HierarchicalPosterior:

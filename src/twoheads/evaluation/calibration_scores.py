@@ -55,13 +55,11 @@ def _score(found: CalibrationError, n_items: int) -> CalibrationScore:
 
 
 def chance_note(score: Score | None) -> str | None:
-    """How much of the combination's calibration error is chance, in a sentence; None where it is not known."""
+    """How much of the team's calibration error is chance, in a sentence; None where it is not known."""
     if not isinstance(score, CalibrationScore) or score.by_chance is None or score.p_value is None:
         return None
     shown, chance = percent(score.value, 1), percent(score.by_chance, 1)
-    start = (
-        f"The combination's calibration error (ECE) is {shown}; perfectly calibrated probabilities would show {chance}"
-    )
+    start = f"The team's calibration error (ECE) is {shown}; perfectly calibrated probabilities would show {chance}"
     if score.low:
         return f"{start} by chance on as many items: they are miscalibrated."
     return f"{start} by chance on as many items: there is no significant miscalibration."

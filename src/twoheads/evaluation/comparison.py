@@ -125,9 +125,9 @@ class Comparison(Shown):
         return start + headline.against(found, of_all=found.n_items == self.n_items)
 
     def statistics(self) -> str:
-        """The headline without what to do."""
+        """The headline without what to do; the combination is "the team", as on the page of a report."""
         error, found = self.combination.error, self.difference
-        start = headline.team_error(self.n_items, error.value, error.low, error.high, self.how)
+        start = headline.team_error(self.n_items, error.value, error.low, error.high, self.how, name="team")
         if found is None:
             return f"{start}."
         return f"{start}{headline.compared_with(found, of_all=found.n_items == self.n_items)}."

@@ -24,11 +24,13 @@ def name_of(member: str, *, crowd: bool) -> str:
     return "people, majority" if crowd and member == "human" else NAME[member]
 
 
-def team_error(n_items: int, error: float, low: float | None, high: float | None, how: str) -> str:
+def team_error(
+    n_items: int, error: float, low: float | None, high: float | None, how: str, *, name: str = NAME["combination"]
+) -> str:
     """Error of the combination, and on what kind of items: the beginning of the headline."""
     digits = decimals(n_items)
     known = f" {interval(low, high, digits)}" if low is not None else ""
-    return f"On {count(n_items, 'item')} ({how}) the combination errs on {percent(error, digits)}{known}"
+    return f"On {count(n_items, 'item')} ({how}) the {name} errs on {percent(error, digits)}{known}"
 
 
 def compared_with(found: Difference, *, of_all: bool) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from twoheads.combination.insight.answer_gain import decisive_gains, with_one_more
 from twoheads.combination.insight.next_answer import belief_before_answer
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.rule import CombinationRule
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.errors import InvalidParameter
-from twoheads.kernels.answers import item_of_answers, with_answer, with_value
+from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
 from twoheads.kernels.scoring.answer_value import gains
+from twoheads.kernels.scoring.decisive import MANY_CLASSES
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.observations import Observations
 
@@ -97,7 +100,7 @@ class Outlook:
 
         def look(rows: slice) -> tuple[Floats, Floats]:
             block = team.block(observations, rows)
-            posterior = normalise_exp(team.log_joint(block))
+            posterior = normalise_exp(rule.log_joint(block))
             return posterior, belief_before_answer(rule, block, posterior, answer_log_temperature)
 
         looks = list(map_blocks(look, block_slices(len(observations), observations.n_classes)))
@@ -123,6 +126,8 @@ class Outlook:
     def gains(self, rows: Codes, place: Codes) -> Floats:
         """Expected gain of asking person ``place[i]`` about item ``rows[i]``, (n,)."""
         n_labels, n_classes = self.given_true.shape[1:]
+        if self.worth is None and n_classes >= MANY_CLASSES:
+            return self._decisive_gains(rows, place)
         out = np.empty(len(rows))
 
         def write(chunk: slice) -> None:
@@ -136,13 +141,22 @@ class Outlook:
             pass
         return out
 
+    def _decisive_gains(self, rows: Codes, place: Codes) -> Floats:
+        """The same from the answers that can change the decision."""
+        out = np.empty(len(rows))
+        for chunk in block_slices(len(rows), len(self.posterior)):
+            item = rows[chunk]
+            belief, choice = self.belief[:, item], self.choice[item]
+            gain = decisive_gains(self.rule, self._block(item), belief, choice, np.arange(len(item)), place[chunk])
+            out[chunk] = self.team.gain_factor_ * gain
+        return out
+
     def _posteriors(self, rows: Codes, column: Codes) -> Floats:
         """The posterior of items with one more answer each, (n_classes, n)."""
-        block = self.team.block(self.observations.take(rows), slice(0, len(rows)))
-        assert block.answers is not None
-        confidence = None if block.confidence is None else with_value(block.answers, block.confidence)
-        more = replace(block, answers=with_answer(block.answers, column.ravel()), confidence=confidence)
-        return normalise_exp(self.team.log_joint(more))
+        return normalise_exp(self.rule.log_joint(with_one_more(self._block(rows), column.ravel())))
+
+    def _block(self, rows: Codes) -> Block:
+        return self.team.block(self.observations.take(rows), slice(0, len(rows)))
 
 
 def as_team(team: object) -> ProbabilityLabelCombiner:

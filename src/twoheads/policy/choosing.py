@@ -168,7 +168,8 @@ class Groups:
         """The groups of people who can be asked."""
         place = outlook.places(names)
         known, same = np.unique(place, return_inverse=True)
-        matrix = np.unique(outlook.given_true[known].reshape(len(known), -1), axis=0, return_inverse=True)[1].ravel()
+        number_of: dict[bytes, int] = {}
+        matrix = np.array([number_of.setdefault(outlook.given_true[at].tobytes(), len(number_of)) for at in known])
         kind = np.column_stack([matrix[same], prices])
         _, first, group = np.unique(kind, axis=0, return_index=True, return_inverse=True)
         at = {name: number for number, name in enumerate(names)}

@@ -45,10 +45,12 @@ def _reliability(summary: dict[str, Any]) -> dict[str, str]:
             f"confidence {percent(sure)}, accuracy {percent(right)}"
             for sure, right in zip(curve["mean_confidence"], curve["accuracy"], strict=True)
         )
+        whose = "team" if name == "combination" else name
+        display.plot().ax_.set_xlabel(f"confidence of the {whose}")
         drawn[f"reliability_{name}"] = inline_svg(
-            display.plot().figure_,
+            display.figure_,
             name=f"fig-reliability-{name}",
-            title=f"Accuracy against confidence of the {name}",
+            title=f"Accuracy against confidence of the {whose}",
             description=f"In bins of confidence: {values}.",
         )
     return drawn
@@ -99,9 +101,9 @@ def _learning_curve(summary: dict[str, Any]) -> dict[str, str]:
         f"{percent(share, 1)} with {size:,}" for size, share in zip(section["sizes"], error, strict=True)
     )
     title = "Error against the number of truth labels"
-    figure = display.plot().figure_
+    figure = display.plot(name="team").figure_
     return {
         "learning_curve": inline_svg(
-            figure, name="fig-learning-curve", title=title, description=f"Error of the combination: {values}."
+            figure, name="fig-learning-curve", title=title, description=f"Error of the team: {values}."
         )
     }

@@ -92,7 +92,8 @@ def _environment() -> Environment:
         "marks": _MARK,
         "side_of": _side,
     }
-    environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "together": _together}
+    environment.filters |= {"pct": _percent, "num": _number, "count": _count, "signed": _signed, "points": _points}
+    environment.filters["together"] = _together
     return environment
 
 
@@ -143,3 +144,9 @@ def _signed(value: float) -> str:
     if abs(value) >= 99:
         return "∞" if value > 0 else "−∞"
     return "0.0" if abs(value) < 0.05 else f"{value:+.1f}".replace("-", "−")
+
+
+def _points(difference: float) -> str:
+    """A difference of shares, in points with its sign."""
+    points = round(100 * difference, 1)
+    return "0.0" if points == 0 else f"{points:+.1f}".replace("-", "−")

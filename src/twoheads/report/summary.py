@@ -12,7 +12,7 @@ from twoheads.evaluation.comparison import compare_judged
 from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.leakage import CROSS_VALIDATED, TOO_KIND
 from twoheads.evaluation.predictions import predict_all
-from twoheads.evaluation.team import Team, at_hand, class_shares_of
+from twoheads.evaluation.team import Team, UnfittedTeam, at_hand, class_shares_of
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations, people_in
 from twoheads.observations.labels import label_text
@@ -27,6 +27,7 @@ from twoheads.report.sections.independence_section import independence_section
 from twoheads.report.sections.items_section import items_section
 from twoheads.report.sections.learning_curve_section import learning_curve_section
 from twoheads.report.sections.method_section import method_section
+from twoheads.report.sections.methods_section import methods_note, methods_section
 from twoheads.report.sections.people_section import people_section
 from twoheads.report.sections.reliability_section import reliability_section
 from twoheads.report.sections.temperature_section import temperature_section
@@ -49,6 +50,7 @@ def summary(
     title: str = "Human and model, combined",
     date: str | None = None,
     source: Mapping[str, str] | None = None,
+    methods: Mapping[str, UnfittedTeam] | None = None,
     n_shown: int = 10,
     n_bootstrap: int = 2000,
     random_state: int | None = 0,
@@ -73,6 +75,8 @@ def summary(
         give the same report.
     source : mapping of str to str, optional
         What else is needed to repeat it: the files, the command.
+    methods : mapping of str to UnfittedTeam, optional
+        Methods to compare by `twoheads.evaluation.compare_methods`, by name: each is fitted anew on these items.
     n_shown : int
         How many items of each kind are listed.
     n_bootstrap, random_state : int
@@ -83,8 +87,8 @@ def summary(
     dict
         ``verdict`` (as `twoheads.report.verdict.Verdict`), ``statistics``, ``headline``, ``notes``, ``data``, ``cost``,
         and a dict per section: ``comparison``, ``people``, ``items``, ``exchange``, ``reliability``, ``confusion``,
-        ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``method``. Each has ``available``
-        and ``words``; a section that cannot be made has the reason in ``words``, and is not on the page.
+        ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``methods``, ``method``. Each has
+        ``available`` and ``words``; a section that cannot be made has the reason in ``words``, and is not on the page.
 
     Examples
     --------
@@ -128,8 +132,10 @@ def summary(
         "temperature": temperature_section(team),
         "learning_curve": curve,
         "items": items_section(team, observations, predicted, n_shown),
+        "methods": methods_section(methods, items, reason, random_state),
         "method": {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state},
     }
+    sections["notes"] = [*sections["notes"], *methods_note(sections["methods"])]
     content: dict[str, Any] = head | {name: sections[name] for name in (*_FIRST, *SECTIONS)}
     shares = class_shares_of(team)
     if shares is not None:

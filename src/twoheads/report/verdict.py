@@ -231,7 +231,9 @@ def _chance(found: Difference, sure: str) -> str:
 
     Where the team errs more, the p-value bounds the chance that the best of all rivals comes out as far ahead.
     """
-    if found.error <= found.better_error or found.n_rivals == 1:
+    if found.error == found.better_error:
+        meaning = "the two made equally many errors, and either may be the better one"
+    elif found.error < found.better_error or found.n_rivals == 1:
         meaning = f"if the two were equally good, {odds(found.p_value)} such samples would show a difference this large"
     elif found.p_value >= _NEXT_TO_NONE:
         meaning = f"with {found.n_rivals} to pick the best from, one may well be this far ahead by chance"

@@ -47,7 +47,8 @@ def check_rows_are_distributions(make: Make) -> None:
         out = calibrated(fitted(make, proba, label), proba)
         assert out.shape == proba.shape
         assert (out >= 0).all()
-        np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
+        reason = "calibrate must return the logarithms of distributions: the classes of each item must sum to 1"
+        np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12, err_msg=reason)
 
 
 def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:

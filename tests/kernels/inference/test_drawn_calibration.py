@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from twoheads.kernels.inference import calibration
 from twoheads.kernels.inference.calibration import (
     best_log_power,
     classwise_error,
@@ -151,3 +152,15 @@ def test_several_answers_of_an_item_are_not_taken_for_independent():
 def test_dependence_is_found():
     truth, item, human, habit, rng = answers_that_resemble_each_other(0)
     assert p_value(habit, human, truth, item, rng) == pytest.approx(0.01)
+
+
+def test_many_classes_give_what_few_classes_do(monkeypatch):
+    rng = np.random.default_rng(0)
+    proba, true_label = rng.dirichlet(np.full(12, 0.3), 40).T, rng.integers(12, size=40)
+    proba[:, 0] = np.eye(12)[3]
+    u, thresholds = rng.random((30, 40)), proba.cumsum(axis=0)[:-1]
+    u[0] = thresholds[4]  # a random number that is a threshold does not exceed it
+    one_by_one = calibration.drawn_labels(u, thresholds), calibration.log_chance_of(proba, true_label)(0.4)
+    monkeypatch.setattr(calibration, "MANY_CLASSES", 2)
+    assert (calibration.drawn_labels(u, thresholds) == one_by_one[0]).all()
+    np.testing.assert_allclose(calibration.log_chance_of(proba, true_label)(0.4), one_by_one[1], rtol=1e-12)

@@ -9,13 +9,13 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.class_shares_option import with_class_shares
-from twoheads.cli.methods import read_team
+from twoheads.cli.methods import compared_methods, read_team
 from twoheads.cli.options import ClassShares, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of, today
 from twoheads.cli.signatures import Result
 from twoheads.cli.stdin import shown
-from twoheads.cli.table_options import TableOptions
+from twoheads.cli.table_options import TableOptions, split_names
 
 
 @reads_table(truth=True)
@@ -25,6 +25,12 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     title: Annotated[
         str | None, typer.Option("--title", help="Title of the page, such as the name of the data set.")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods", help="Compare these methods too, by comma, as compare does.", metavar="NAME,NAME,..."
+        ),
     ] = None,
     class_shares: ClassShares = None,
     seed: Seed = None,
@@ -38,6 +44,9 @@ def report(
     from twoheads.cli.holdout import read_items
     from twoheads.report import summary, write_report
 
+    names = None if methods is None else split_names(methods, "--methods")
+    if names is not None:
+        compared_methods(names, "probability")  # names are checked before anything is read
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
     if not console.wants_json():
@@ -55,6 +64,8 @@ def report(
     }
     if title is not None:
         options["title"] = title
+    if names is not None:
+        options["methods"] = compared_methods(names, observations.model_scale)
     if console.wants_json():
         return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from twoheads.combination.fitting.fit import FitResult
+from twoheads.combination.insight.answer_gain import decisive_gains
 from twoheads.combination.insight.next_answer import belief_before_answer
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.rule import CombinationRule
@@ -14,6 +15,7 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.scoring.answer_value import gain_factor, gains
+from twoheads.kernels.scoring.decisive import MANY_CLASSES
 from twoheads.kernels.simplex import normalise_exp
 
 #: One factor needs no more items than this.
@@ -74,8 +76,10 @@ def _with_answers(block: Block, column: Codes) -> Block:
 def _promised(result: FitResult, empty: Block, before: Floats, person: Codes, answer_log_temperature: float) -> Floats:
     """The expected gain of a person's answer about items without any, (n_items,); person (n_items,)."""
     rule: CombinationRule = result.rule
+    belief, choice = belief_before_answer(rule, empty, before, answer_log_temperature), before.argmax(axis=0)
+    if result.schema.n_classes >= MANY_CLASSES:
+        return decisive_gains(rule, empty, belief, choice, np.arange(empty.n_items), person)
     matrix, n_classes = rule.confusion.people()[person], result.schema.n_classes
     column = person * n_classes + np.arange(matrix.shape[1])[:, None]
     after = np.stack([normalise_exp(rule.log_joint(_with_answers(empty, each))) for each in column])
-    belief = belief_before_answer(rule, empty, before, answer_log_temperature)
-    return gains(np.einsum("nak,kn->an", matrix, belief), after, before.argmax(axis=0))
+    return gains(np.einsum("nak,kn->an", matrix, belief), after, choice)

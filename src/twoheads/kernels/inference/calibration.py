@@ -7,6 +7,7 @@ cell has no positive at all. Drawing outcomes from probabilities does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ WAYS = (
 BLOCK = 1 << 22
 #: Outcomes are drawn of so many items, evenly spaced; of more, chance is that of these, made smaller.
 MOST_DRAWN = 1000
+#: With more classes than this, logarithms are kept and labels are drawn by bisection.
+MANY_CLASSES = 100
 #: So many items, evenly spaced, show what other forecasts would predict.
 MOST_ITEMS = 10_000
 
@@ -177,14 +180,31 @@ def best_log_power(proba: Floats, true_label: Codes, weight: Floats, prior: tupl
 
     prior  mean and sd of a normal prior of it, beside weights in items; None for none
     """
-    items = np.arange(len(true_label))
+    log_chance = log_chance_of(proba, true_label)
 
     def loss(log_power: float) -> float:
         far = 0.0 if prior is None else 0.5 * ((log_power - prior[0]) / prior[1]) ** 2
-        return far - float(weight @ np.log(np.maximum(raised(proba, log_power)[true_label, items], FLOOR)))
+        return far - float(weight @ log_chance(log_power))
 
     limits = -LARGEST_LOG_POWER, LARGEST_LOG_POWER
     return float(minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 0.01}).x)
+
+
+def log_chance_of(proba: Floats, true_label: Codes) -> Callable[[float], Floats]:
+    """A function from a log power to the log-probability of each item's outcome, (n_items,), with the floor."""
+    items = np.arange(len(true_label))
+    if len(proba) <= MANY_CLASSES:
+        return lambda power: np.log(np.maximum(raised(proba, power)[true_label, items], FLOOR))
+    # One logarithm, and then exponentials, which cost a tenth of powers.
+    log_proba = np.log(np.maximum(proba, FLOOR))
+    own, scaled = log_proba[true_label, items], np.empty_like(log_proba)
+
+    def log_chance(log_power: float) -> Floats:
+        power = np.exp(log_power)
+        np.exp(np.multiply(log_proba, power, out=scaled), out=scaled)
+        return np.asarray(np.maximum(power * own - np.log(scaled.sum(axis=0)), np.log(FLOOR)))
+
+    return log_chance
 
 
 def raised(proba: Floats, log_power: float) -> Floats:
@@ -244,9 +264,23 @@ def drawn_errors(
     for start in range(0, n_draws, block):
         u = rng.random((min(block, n_draws - start), len(rows)))
         for step, thresholds in enumerate(cumulated):
-            labels = np.zeros(u.shape, dtype=np.intp)
-            for row in thresholds:
-                labels += u > row
+            labels = drawn_labels(u, thresholds)
             chance = smaller * (outcome_cells(labels, few) - mean[step])
             errors[step, start : start + len(u)] = np.abs(excess[step] - chance).sum(axis=1)
     return errors
+
+
+def drawn_labels(u: Floats, thresholds: Floats) -> Codes:
+    """How many of an item's thresholds each of its random numbers exceeds, (n_draws, n_items).
+
+    u           (n_draws, n_items)
+    thresholds  (n_classes - 1, n_items) in order
+    """
+    labels = np.zeros(u.shape, dtype=np.intp)
+    if len(thresholds) >= MANY_CLASSES:
+        for item, each in enumerate(np.ascontiguousarray(thresholds.T)):
+            labels[:, item] = np.searchsorted(each, u[:, item])
+        return labels
+    for row in thresholds:
+        labels += u > row
+    return labels

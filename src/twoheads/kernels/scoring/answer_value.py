@@ -18,6 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.calibration.tempering import LOG_TEMPERATURE_BOUNDS, tempered
+from twoheads.kernels.scoring.decisive import MANY_CLASSES, best_products
 from twoheads.kernels.simplex import FLOOR
 
 #: Scale of theta's prior.
@@ -101,6 +102,11 @@ def coherent_gains(belief: Floats, given_true: Floats, worth: Floats | None = No
             joint = np.stack([chance * share for chance, share in zip(row, belief, strict=True)])
             total += np.tensordot(worth, joint, axes=1).max(axis=0)
         total -= np.tensordot(worth, belief, axes=1).max(axis=0)
+        return np.maximum(total, 0.0, out=total)
+    if len(belief) >= MANY_CLASSES and 1 in (given_true.shape[2], belief.shape[-1]):
+        shares = belief.reshape(len(belief), -1)
+        sums = [best_products(shares, matrix) for matrix in np.moveaxis(given_true, 2, 0)]
+        total += np.stack(sums, axis=-1).reshape(total.shape) - belief.max(axis=0)
         return np.maximum(total, 0.0, out=total)
     best, one = np.empty_like(total), np.empty_like(total)
     for row in given_true:

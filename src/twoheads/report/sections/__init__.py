@@ -20,6 +20,7 @@ ANALYSIS = {
     "learning_curve": "Would more truth labels help?",
     "independence": "Do human and model err together?",
     "accuracy_bound": "Theoretical lower bound",
+    "methods": "Methods side by side",
     "method": "Method and settings",
 }
 #: All sections of a report.

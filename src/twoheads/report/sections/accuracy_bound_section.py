@@ -13,7 +13,7 @@ from twoheads.text import percent
 
 
 def accuracy_bound_section(team: Team, predicted: Predictions) -> dict[str, Any]:
-    """The lower bound of the accuracy of the plain product, that accuracy, and the combination's."""
+    """The lower bound of the accuracy of the plain product, that accuracy, and the team's."""
     confusion = confusion_of(team)
     if confusion is None or predicted.calibrated_proba is None:
         return unavailable("The theorem holds for calibrated probabilities times a confusion matrix, not this method.")
@@ -41,6 +41,6 @@ def accuracy_bound_section(team: Team, predicted: Predictions) -> dict[str, Any]
         "accuracy": measured,
         "words": (
             f"The accuracy of the plain product of human and model is at least {percent(found.bound, 1)} on these "
-            f"items; measured, it is {percent(found.accuracy, 1)}, and that of the combination {percent(measured, 1)}."
+            f"items; measured, it is {percent(found.accuracy, 1)}, and that of the team {percent(measured, 1)}."
         ),
     }

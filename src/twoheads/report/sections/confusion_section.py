@@ -103,9 +103,10 @@ def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dic
     total = counts.sum(axis=0)
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)
-    share = wrong / np.maximum(total, 1e-300)
-    most = np.lexsort((-share.ravel(), -wrong.ravel()))[:_MAX_PAIRS]
-    answer, truth = np.unravel_index(most, wrong.shape)
+    answer, truth = np.nonzero(wrong >= 0.5)
+    share = wrong[answer, truth] / total[truth]
+    most = np.lexsort((-share, -wrong[answer, truth]))[:_MAX_PAIRS]
+    answer, truth, share = answer[most], truth[most], share[most]
     low, high = _interval(wrong[answer, truth], total[truth], effect)
     return [
         {
@@ -113,12 +114,11 @@ def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dic
             "said": classes[i],
             "count": float(wrong[i, j]),
             "n_seen": float(total[j]),
-            "share": float(share[i, j]),
+            "share": float(share[at]),
             "low": low[at],
             "high": high[at],
         }
         for at, (i, j) in enumerate(zip(answer.tolist(), truth.tolist(), strict=True))
-        if wrong[i, j] >= 0.5
     ]
 
 

@@ -93,9 +93,13 @@ class Check:
         if roles.groups:
             lines.append(("groups", f"{listed(list(roles.groups))} (not used in a fit)"))
         if self.unused:
-            lines.append(("not used", listed(self.unused)))
+            lines.append(("not used", listed([self._unused_text(name) for name in self.unused])))
         lines.append(("classes", listed(in_order(roles.classes)) or "none found"))
         return [f"{what:<12} {text}" for what, text in lines]
+
+    def _unused_text(self, name: str) -> str:
+        why = f" (a score needs two classes; there are {len(self.roles.classes)})"
+        return name + (why if name in self.roles.lost_scores else "")
 
     def _truth(self) -> str:
         truth = self.roles.truth
@@ -108,6 +112,8 @@ class Check:
             found.append("No column of people's answers was found; name it human, or human_<name> for each person.")
         if len(roles.classes) < 2:
             found.append("Fewer than two classes were found in the columns of answers, truth and probabilities.")
+        if roles.is_people_alone and roles.item is None:
+            found.append("No column of ids was found; people's answers without a model need one, named item.")
         if roles.scores and roles.positive is None:
             found.append("Which class a high score means is not clear; name it with --positive CLASS.")
         return found

@@ -11,7 +11,11 @@ from twoheads.tables.formats.opening import Reading
 
 def table_arguments(roles: Guess, path: str) -> list[str]:
     """How the table is given to `fit`."""
-    return ["--answers", path] if roles.annotator else [path]
+    if roles.annotator:
+        return ["--answers", path]
+    if roles.is_people_alone:
+        return ["--answers", path, *(["--truth", path] if roles.truth else [])]
+    return [path]
 
 
 def positive_option(roles: Guess) -> list[str]:
@@ -40,7 +44,7 @@ def fit_options(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
     if roles.annotator and roles.annotator not in ANNOTATOR:
         found += ["--annotator", roles.annotator]
     if roles.truth and roles.truth not in TRUTH:
-        found += ["--truth", roles.truth]
+        found += ["--truth-column" if roles.is_people_alone else "--truth", roles.truth]
     return found + positive_option(roles)
 
 

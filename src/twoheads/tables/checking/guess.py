@@ -26,6 +26,7 @@ class Guess:
     classes       each class as it is spelt most often, by its `spelling`
     positive      the class that high scores mean
     groups        columns that could be groups of items
+    lost_scores   columns of scores that cannot be used, since there are not two classes
     """
 
     item: str | None = None
@@ -39,6 +40,7 @@ class Guess:
     classes: dict[str, str] = field(default_factory=dict)
     positive: str | None = None
     groups: tuple[str, ...] = ()
+    lost_scores: tuple[str, ...] = ()
 
     @property
     def label_columns(self) -> list[str]:
@@ -49,6 +51,11 @@ class Guess:
     def share_columns(self) -> list[str]:
         """The columns that hold probabilities."""
         return [column for columns in self.models.values() for column in columns.values()]
+
+    @property
+    def is_people_alone(self) -> bool:
+        """Whether a row per item holds people's answers only: there is no model of any kind."""
+        return self.annotator is None and not (self.models or self.scores or self.labellers)
 
     @property
     def used(self) -> set[str]:
@@ -88,6 +95,7 @@ def guess_roles(columns: Sequence[Profile]) -> Guess:
         confidence=confidence,
         annotator=annotator,
         classes=classes,
+        lost_scores=tuple(each.name for each in scores if len(classes) != 2),
     )
     groups = tuple(each.name for each in rest if each.name not in found.used and _is_group(each))
     return replace(found, groups=groups, positive=_positive(classes) if found.scores else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,15 +113,8 @@ def answer_columns(source: Source, names: Names) -> LabelColumns:
     return LabelColumns(ids, labels, annotator, confidence_columns(_others(columns, ids), labels))
 
 
-#: Words for a person who answers: a column named by one of them is that of the names, under another name.
-_PERSON = {
-    *("annotator", "worker", "rater", "reviewer", "user", "reader", "labeller", "labeler", "coder", "judge"),
-    *("expert", "grader", "assessor", "person", "participant", "respondent"),
-}
-
-
 def _refuse_misspelt_annotator(others: Sequence[str], source: Source) -> None:
-    like = [name for name in others if _PERSON & set(re.split(r"[\W_]+", name[:80].casefold()))]
+    like = [name for name in others if roles.is_person(name)]
     if like or roles.nearest(others, ANNOTATOR) is not None:
         what = "a column that names the person, named annotator"
         raise roles.missing(source.columns, source.name, what, "annotator", (*like[:1], *ANNOTATOR))

@@ -136,8 +136,10 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
         )
     elif hint:
         remedy = f"Did you mean the columns {hint!r}? Then set model_columns={hint!r} (--model-columns {hint!r})."
+    elif len(matching(columns, conventions.HUMAN)) > 1:
+        remedy = "Without a model, give it as answers (--answers); else name them with model_columns (--model-columns)."
     else:
-        remedy = "Name them with model_columns (--model-columns), as in 'score_*'."
+        remedy = "Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads check finds."
     return InvalidObservations(
         f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}"
     )
@@ -218,6 +220,18 @@ def nearest(columns: Sequence[str], like: Sequence[str]) -> str | None:
     return next((near for name in like if (near := most_like(name, columns))), None)
 
 
+#: Words for a person who answers.
+_PERSON = {
+    *("annotator", "worker", "rater", "reviewer", "user", "reader", "labeller", "labeler", "coder", "judge"),
+    *("expert", "grader", "assessor", "person", "participant", "respondent"),
+}
+
+
+def is_person(name: str) -> bool:
+    """Whether a word of a column's name means a person who answers."""
+    return bool(_PERSON & set(re.split(r"[\W_]+", name[:_COMPARED].casefold())))
+
+
 def _is_long(columns: Sequence[str]) -> bool:
     return all(first_of(columns, names) for names in (ITEM, ANNOTATOR, ANSWER))
 
@@ -229,7 +243,8 @@ def _other_pattern(columns: Sequence[str]) -> str | None:
         for name in columns
         if (found := re.match(r".*?[a-zA-Z]+[_\-. :]+(?=.)|[a-zA-Z]+(?=\d)", name[:_COMPARED]))
     )
-    prefixes.pop("human_", None)
+    for prefix in [name for name in prefixes if name == "human_" or is_person(name)]:
+        del prefixes[prefix]
     if not prefixes or prefixes.most_common(1)[0][1] < 2:
         return None
     return prefixes.most_common(1)[0][0] + "*"
