@@ -186,7 +186,7 @@ def test_scores_without_their_class():
     refused(
         lambda: Observations.from_frame(FRAME, positive="Yes"),
         "positive (--positive) must name the class that high scores mean, since column 'judge.score' holds scores; "
-        "'Yes' is not a class. The classes are 'no', 'yes': name one, in Python in "
+        "'Yes' is not a class. Did you mean 'yes'? The classes are 'no', 'yes': name one, in Python in "
         "Observations.from_frame(X, positive=...).",
     )
 

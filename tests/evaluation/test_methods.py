@@ -160,7 +160,7 @@ def test_a_persons_area_is_by_confidence():
     human = np.where(rng.random(50) < 0.5 + 0.08 * sure, y, 1 - y)
     X = th.Observations.from_arrays(human, np.full((50, 2), 0.5), confidence=sure.astype(float))
     found = score_members(th.ProbabilityLabelCombiner().fit(X, y), X, y, metrics="auc")
-    person = next(row for row in found.rows if row.kind == "annotator")
+    person = next(row for row in found.rows if row.kind == "human")
     signed = np.where(human == 1, sure, -sure)
     assert person.scores["auc"].value == pytest.approx(sk.roc_auc_score(y, signed), abs=1e-10)
 

@@ -5,7 +5,7 @@ import pytest
 
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import evenly_spaced, reservoir_keys, weights_in_sample
+from twoheads.kernels.numerics.sampling import evenly_spaced, item_hashes, reservoir_keys, weights_in_sample
 
 
 def test_evenly_spaced():
@@ -36,3 +36,26 @@ def test_a_table_of_few_distinct_rows_is_sampled_evenly():
     halves = [block.take(rows) for rows in (np.arange(4_000), np.arange(4_000, 8_000))]
     both = np.concatenate([reservoir_keys(half) for half in halves])
     assert len(np.unique(both)) >= len(both) - 4  # the first copies look alike
+
+
+def test_renaming_the_classes_changes_no_hash():
+    rng = np.random.default_rng(1)
+    order = np.array([2, 0, 3, 1])
+    log_proba, label, truth = (
+        np.log(rng.dirichlet(np.ones(4), 200).T),
+        rng.integers(-1, 4, 200),
+        rng.integers(-1, 4, 200),
+    )
+    renamed = np.argsort(order)
+
+    def hashes(log_proba, label, truth):
+        return item_hashes(Block(np.ascontiguousarray(log_proba), Answers(label), truth))
+
+    def again(codes):
+        return np.where(codes < 0, codes, renamed[codes])
+
+    expected = hashes(log_proba, label, truth)
+    assert len(np.unique(expected)) == 200
+    np.testing.assert_array_equal(hashes(log_proba[order], again(label), again(truth)), expected)
+    other = np.where(truth < 0, truth, (truth + 1) % 4)
+    np.testing.assert_array_equal(hashes(log_proba, label, other) == expected, truth < 0)

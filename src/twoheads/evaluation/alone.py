@@ -43,7 +43,7 @@ def one_hot(label: Codes, n_classes: int) -> Floats:
 def members_alone(
     observations: Observations, truth: Codes, weight: Floats | None = None, *, people: bool = False
 ) -> list[Forecast]:
-    """The members of items of known truth, in the order of the rivals; with ``people`` also each person.
+    """The members of items of known truth, in the order of the rivals; with ``people`` also each of several people.
 
     observations, truth, weight  of the items, (n_items,)
     """
@@ -59,8 +59,10 @@ def members_alone(
     for rival in () if found is None else found.members:
         log_proba = _log_proba(rival, models, logs, block.log_proba)
         proba = None if log_proba is None else np.exp(log_proba)
-        rows.append(Forecast(_name(rival), rival.key, _shares(rival, listed, labels), proba))
-    return rows + (_each_person(read) if people else [])
+        shares = _shares(rival, listed, labels)
+        ranking = _ranking(read, _people(read)[0], shares) if rival.key == "human" else None
+        rows.append(Forecast(_name(rival), rival.key, shares, proba, ranking))
+    return rows + (_each_person(read) if people and len(_people(read)) > 1 else [])
 
 
 def _name(rival: Rival) -> str:
@@ -98,14 +100,19 @@ def _shares(rival: Rival, listed: RivalList, labels: Labels) -> Floats:
     return np.where(labels.answers.per_item() > 0, shares, np.nan)
 
 
+def _people(read: Observations) -> list[int]:
+    """The places of the people among the annotators."""
+    return [at for at, name in enumerate(read.annotators) if name not in read.machines]
+
+
 def _each_person(read: Observations) -> list[Forecast]:
     """Everybody's own labels, ranked by their confidence where every answer has one."""
     rows = []
-    for at, name in enumerate(read.annotators):
+    for at in _people(read):
         label = answer_of(read.answers, at, read.n_classes)
-        if name not in read.machines and (label != MISSING).any():
+        if (label != MISSING).any():
             shares = one_hot(label, read.n_classes)
-            rows.append(Forecast(name, "annotator", shares, ranking=_ranking(read, at, shares)))
+            rows.append(Forecast(read.annotators[at], "annotator", shares, ranking=_ranking(read, at, shares)))
     return rows
 
 

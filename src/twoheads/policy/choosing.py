@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.engines.blocks import map_blocks
-from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.observations.frames import new_frame
+from twoheads.policy.arguments import as_number, as_people, as_prices
 from twoheads.policy.asking import Outlook, as_worth
 from twoheads.rendering.notebook import Shown
-from twoheads.text import did_you_mean
 
 #: Exact gains are computed for so many groups of people per item, those with the largest approximate gain,
 CLOSELY = 5
@@ -253,49 +252,3 @@ def _within(price: Floats, ratio: Floats, budget: float) -> tuple[Codes, float]:
         elif not next_gain:
             next_gain = float(ratio[at])
     return np.array(bought, dtype=np.intp), next_gain
-
-
-def as_number(value: float, name: str) -> float:
-    """A finite number that is not negative."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise InvalidParameter(f"{name} must be a number that is not negative; it is {value!r}.")
-    return float(value)
-
-
-def as_people(people: Iterable[str] | None, known: Sequence[str], machines: Sequence[str] = ()) -> list[str]:
-    """Names of those who can be asked, each once; machines cannot."""
-    if isinstance(people, str):
-        raise InvalidParameter(f"people must be several names; it is {people!r}. Give a list: [{people!r}].")
-    given = [name for name in known if name not in machines] if people is None else people
-    names = list(dict.fromkeys(map(str, given)))
-    asked = [name for name in names if name in machines]
-    if asked:
-        raise InvalidParameter(
-            f"people must name people; {asked[0]!r} is a model ({len(asked)} of {len(names)} names are off). "
-            "Leave it out."
-        )
-    if not names:
-        raise InvalidParameter("people must name at least one person; it names none.")
-    return names
-
-
-def as_prices(price: float | Mapping[str, float], names: Sequence[str]) -> Floats:
-    """The price of an answer of each person, (n_names,)."""
-    if not isinstance(price, Mapping):
-        return np.full(len(names), _positive(price, "price"))
-    unknown = [name for name in price if str(name) not in names]
-    if unknown:
-        meant = did_you_mean(str(unknown[0]), names)
-        raise InvalidParameter(
-            f"price must name people who can be asked; {unknown[0]!r} is none of them ({len(unknown)} of {len(price)} "
-            f"names are off).{meant} They are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
-        )
-    prices = {str(name): _positive(value, f"the price of {name!r}") for name, value in price.items()}
-    return np.array([prices.get(name, 1.0) for name in names])
-
-
-def _positive(value: float, name: str) -> float:
-    number = as_number(value, name)
-    if number == 0:
-        raise InvalidParameter(f"{name} must be positive; it is 0.")
-    return number

@@ -17,8 +17,9 @@ from twoheads.kernels.scoring.answer_value import coherent_gains
 from twoheads.observations import matched_rows
 from twoheads.observations.frames import new_frame
 from twoheads.observations.labels import encode_labels
+from twoheads.policy.arguments import as_number, as_prices
 from twoheads.policy.asking import Outlook, as_team
-from twoheads.policy.choosing import CLOSELY, as_number, as_prices
+from twoheads.policy.choosing import CLOSELY
 from twoheads.rendering.notebook import Shown
 
 #: Number of pairs of item and person whose matrices are held in memory at a time.

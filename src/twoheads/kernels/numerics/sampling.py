@@ -46,17 +46,25 @@ def weights_in_sample(weight: Floats, threshold: float) -> Floats:
 
 
 def item_hashes(block: Block) -> Hashes:
-    """64 bits of each item's models' probabilities, answers and truth."""
-    mixed = np.zeros(block.log_proba.shape[1], dtype=np.uint64)
+    """64 bits of each item's models' probabilities, answers and truth.
+
+    A label counts as the probability that each model gives it, so that renaming the classes changes nothing.
+    """
+    item = np.arange(block.log_proba.shape[1])
+    mixed = np.zeros(len(item), dtype=np.uint64)
     for log_proba in block.members or (block.log_proba,):
-        for row in (log_proba[0], log_proba[-1], log_proba[len(log_proba) // 2]):
-            # Not all digits: the last may depend on the item's place in its block.
-            mixed = _mix(mixed ^ (row.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
-    if block.answers is not None:
-        mixed = _mix(mixed ^ _answer_hashes(block.answers, len(block.log_proba)))
-    if block.true_label is not None:
-        mixed = _mix(mixed ^ block.true_label.astype(np.uint64))
+        for value in (log_proba.max(axis=0), log_proba.min(axis=0)):
+            mixed = _mix(mixed ^ _leading_bits(value))
+        if block.answers is not None:
+            mixed = _mix(mixed ^ _answer_hashes(block.answers, log_proba, item))
+        if block.true_label is not None:
+            mixed = _mix(mixed ^ _label_hashes(block.true_label, log_proba, item))
     return mixed
+
+
+def _leading_bits(value: Floats) -> Hashes:
+    """Not all digits: the last may depend on an item's place in its block, and on the order of the classes."""
+    return np.asarray((value.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
 
 
 def _distinct(hashes: Hashes, number: Codes | None) -> Hashes:
@@ -80,13 +88,19 @@ def _distinct(hashes: Hashes, number: Codes | None) -> Hashes:
     return found
 
 
-def _answer_hashes(answers: Answers, n_classes: int) -> Hashes:
+def _answer_hashes(answers: Answers, log_proba: Floats, item: Codes) -> Hashes:
     """Hashes of the labels only: other chunks number the annotators differently."""
-    each = _mix((np.where(answers.column == MISSING, n_classes, answers.column % n_classes) + 1).astype(np.uint64))
+    label = np.where(answers.column == MISSING, MISSING, answers.column % len(log_proba))
     if answers.start is None:
-        return each
+        return _label_hashes(label, log_proba, item)
+    each = _label_hashes(label, log_proba, np.repeat(item, np.diff(answers.start)))
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)])
     return np.asarray(total[answers.start[1:]] - total[answers.start[:-1]])
+
+
+def _label_hashes(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
+    """Hashes of the probabilities of some items' labels; 0 where a label is missing."""
+    return np.where(label == MISSING, np.uint64(0), _mix(_leading_bits(log_proba[label, item]) + np.uint64(1)))
 
 
 def _mix(value: Hashes) -> Hashes:
