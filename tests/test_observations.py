@@ -164,7 +164,9 @@ def test_the_three_scales_say_the_same():
 def test_a_scale_that_is_none():
     with pytest.raises(InvalidParameter) as caught:
         Observations.from_arrays([0], [[0.5, 0.5]], model_scale="logits")
-    assert str(caught.value) == "model_scale must be one of probability, log, logit; it is 'logits'. Did you mean 'logit'?"
+    assert (
+        str(caught.value) == "model_scale must be one of probability, log, logit; it is 'logits'. Did you mean 'logit'?"
+    )
 
 
 @pytest.mark.parametrize("scale", ["probability", "log", "logit"])
