@@ -20,6 +20,9 @@ from twoheads.kernels.blocks import Block
 
 Hashes = NDArray[np.uint64]
 
+#: By which the bits of the largest and the smallest probability, of the answers and of the truth are told apart.
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7], dtype=np.uint64)
+
 
 def evenly_spaced(n: int, limit: int) -> Codes:
     """At most ``limit`` of the numbers 0..n-1, evenly spaced."""
@@ -53,12 +56,14 @@ def item_hashes(block: Block) -> Hashes:
     item = np.arange(block.log_proba.shape[1])
     mixed = np.zeros(len(item), dtype=np.uint64)
     for log_proba in block.members or (block.log_proba,):
-        for value in (log_proba.max(axis=0), log_proba.min(axis=0)):
-            mixed = _mix(mixed ^ _leading_bits(value))
+        bits = [_leading_bits(log_proba.max(axis=0)), _leading_bits(log_proba.min(axis=0))]
         if block.answers is not None:
-            mixed = _mix(mixed ^ _answer_hashes(block.answers, log_proba, item))
+            bits.append(_answer_bits(block.answers, log_proba, item))
         if block.true_label is not None:
-            mixed = _mix(mixed ^ _label_hashes(block.true_label, log_proba, item))
+            bits.append(_label_bits(block.true_label, log_proba, item))
+        for each, factor in zip(bits, _FACTORS, strict=False):
+            mixed += each * factor
+        mixed = _mix(mixed)
     return mixed
 
 
@@ -88,19 +93,19 @@ def _distinct(hashes: Hashes, number: Codes | None) -> Hashes:
     return found
 
 
-def _answer_hashes(answers: Answers, log_proba: Floats, item: Codes) -> Hashes:
-    """Hashes of the labels only: other chunks number the annotators differently."""
+def _answer_bits(answers: Answers, log_proba: Floats, item: Codes) -> Hashes:
+    """The bits of the labels only: other chunks number the annotators differently."""
     label = np.where(answers.column == MISSING, MISSING, answers.column % len(log_proba))
     if answers.start is None:
-        return _label_hashes(label, log_proba, item)
-    each = _label_hashes(label, log_proba, np.repeat(item, np.diff(answers.start)))
+        return _label_bits(label, log_proba, item)
+    each = _label_bits(label, log_proba, np.repeat(item, np.diff(answers.start)))
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)])
     return np.asarray(total[answers.start[1:]] - total[answers.start[:-1]])
 
 
-def _label_hashes(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
-    """Hashes of the probabilities of some items' labels; 0 where a label is missing."""
-    return np.where(label == MISSING, np.uint64(0), _mix(_leading_bits(log_proba[label, item]) + np.uint64(1)))
+def _label_bits(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
+    """The bits of the probabilities of some items' labels; 0 where a label is missing."""
+    return np.asarray((_leading_bits(log_proba[label, item]) + np.uint64(1)) * (label != MISSING))
 
 
 def _mix(value: Hashes) -> Hashes:
