@@ -69,11 +69,12 @@ def other_world_of(world, rng):
         logits, chance = rng.normal(0, 1, (size, n_classes)), expit(ability + hard)
         known = truth < n_classes / 2  # to the person, in "complement"
         logits[np.arange(size), truth] += strength + 0.7 * hard
-        wrong = (truth + rng.integers(1, n_classes, size)) % n_classes
         if world == "ordinal":
             logits -= np.abs(np.arange(n_classes) - truth[:, None])
-            step = rng.choice([-1, 1], size)
+            step = np.where(rng.random(size) < 0.5, -1, 1)
             wrong = np.where((truth + step >= 0) & (truth + step < n_classes), truth + step, truth - step)
+        else:
+            wrong = (truth + rng.integers(1, n_classes, size)) % n_classes
         if world == "confused pair":
             wrong, chance = np.where(truth < 2, 1 - truth, wrong), np.where(truth < 2, confused, chance)
         if world == "complement":
