@@ -19,7 +19,7 @@ _REMEDY = "Give a CSV file with the columns class and share, or a JSON object of
 
 def with_class_shares(team: Combiner, option: str | None) -> Combiner:
     """The team with the class prior of the option: learn, fit, or a file; the team itself without the option."""
-    from twoheads.combination.rule import as_class_prior
+    from twoheads.combination.class_prior import as_class_prior
     from twoheads.combination.team import Team
 
     if option is None:
