@@ -52,7 +52,7 @@ PEOPLE = {
             [
                 "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
                 "The most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob (49 % [47, 51], "
-                "1,039 answers with truth).",
+                "1,039 answers with truth); the intervals are corrected for the choice among 145.",
             ],
         ),
         (
@@ -60,7 +60,8 @@ PEOPLE = {
             [
                 "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
                 "The most reliable of the 7 with enough answers is ann (88 % [82, 93], 56 answers with truth), "
-                "the least bob (49 % [47, 85], 1,039 answers with truth); their intervals overlap.",
+                "the least bob (49 % [47, 85], 1,039 answers with truth); the intervals are corrected for the "
+                "choice among 7, and overlap.",
             ],
         ),
         (
@@ -75,7 +76,7 @@ PEOPLE = {
             [
                 "The 145 people differ: nine in ten are believed to have an accuracy between 63 % and 90 %.",
                 "The most reliable is believed to be ann (88 % [82, 93], 99 answers), the least bob (49 % [47, 51], "
-                "2,000 answers).",
+                "2,000 answers); the intervals are corrected for the choice among 145.",
             ],
         ),
         (
