@@ -129,7 +129,7 @@ def unzipped(path: Path) -> Path:
         raise InvalidObservations(f"{path} is compressed in a way that is not known here. Unpack it first.") from None
     except RuntimeError:
         raise InvalidObservations(f"{path} is protected by a password. Unpack it first.") from None
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, UnicodeError, OSError, EOFError, zlib.error) as error:
         raise InvalidObservations(
             f"{path} is damaged or cut off: it cannot be unpacked ({first_line(error)}). Copy it again."
         ) from None
