@@ -32,7 +32,7 @@ def test_a_name_in_an_archive_that_is_no_text(name, tmp_path):
         archive.writestr("é.csv", TABLE)
     content = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(content.replace("é".encode(), b"\xff\x89"))
-    with pytest.raises(InvalidObservations, match="is damaged or cut off|cannot be read"):
+    with pytest.raises(InvalidObservations, match="is damaged or cut off"):
         tables.scan(tmp_path / name).read()
 
 
