@@ -79,7 +79,8 @@ def test_a_process_of_the_cluster_that_is_killed(victim, sentence, cluster, tmp_
     assert (tmp_path / "team.json").read_text() == "old"
 
 
-def test_a_terminal_that_is_closed_leaves_nothing_of_a_cluster_on_this_machine(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_a_terminal_that_ends_all_processes_of_a_cluster_leaves_nothing(number, tmp_path):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     pq.write_table(problem(20_000, 4, 0.0), tmp_path / "t.parquet", row_group_size=5_000)
@@ -90,8 +91,8 @@ def test_a_terminal_that_is_closed_leaves_nothing_of_a_cluster_on_this_machine(t
     )  # fmt: skip
     assert "dashboard" in client.stderr.readline()
     assert [path.name.split("-")[0] for path in temporary.iterdir()] == ["twoheads"]
-    os.killpg(client.pid, signal.SIGHUP)
+    os.killpg(client.pid, number)
     _, said = client.communicate(timeout=120)
-    assert client.returncode == 128 + signal.SIGHUP
+    assert client.returncode == 128 + number
     assert said == "Interrupted; no partial file was left.\n"
     assert list(temporary.iterdir()) == []

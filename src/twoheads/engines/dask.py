@@ -84,7 +84,6 @@ class DaskCluster(Cluster):
         self._levels = {name: logging.getLogger(name).level for name in _LOGGERS}
         _set_levels(dict.fromkeys(_LOGGERS, logging.CRITICAL + 1))
         if scheduler is None:
-            _start_tracker()
             self._folder = temporary_folder()
             self._local = _started(
                 n_workers=workers or n_threads(),
@@ -201,7 +200,7 @@ class DaskStore(Store):
 
 def _started(**options: Any) -> Any:
     """A cluster on this machine; if it is interrupted while it starts, it is waited for and closed."""
-    with ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1, initializer=_block_signals_of_terminals) as thread:
         coming = thread.submit(distributed.LocalCluster, **options)
         try:
             return coming.result()
@@ -211,13 +210,11 @@ def _started(**options: Any) -> Any:
             raise
 
 
-def _start_tracker() -> None:
-    """Start the process that removes what processes share; it outlives them when a terminal is closed (SIGHUP)."""
+def _block_signals_of_terminals() -> None:
+    """In this thread and all processes that are started from it: the command alone answers Ctrl-C, and ends them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    try:
-        resource_tracker.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+    resource_tracker.ensure_running()  # which unblocks SIGINT when it starts its process
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
 def _set_levels(levels: dict[str, int]) -> None:
