@@ -40,6 +40,11 @@ def with_class_shares(team: Combiner, option: str | None) -> Combiner:
     return found
 
 
+def shares_file(option: str | None) -> list[Path]:
+    """The file that the option names, if it names one."""
+    return [] if option in (None, "learn", "fit") else [Path(str(option))]
+
+
 def announce_shares(team: Combiner) -> None:
     """Print what was found of the class shares, where they were estimated."""
     shares = getattr(team, "class_shares_", None)
