@@ -17,7 +17,7 @@ from twoheads.cli.app import app
 ROOT = Path(__file__).parents[2]
 DOCS = sorted(page for page in (ROOT / "docs").rglob("*.md") if "generated" not in page.parts)
 PAGES = [ROOT / "README.md", *DOCS]
-#: Languages of blocks that are not run: what a command prints, and files of other programs.
+#: Languages of blocks that are not run: what a command prints, which is compared after commands, and files of make.
 NOT_RUN = ("text", "make")
 
 
@@ -46,29 +46,34 @@ def run_python(code, names, page):
     assert results.attempted == code.count(">>> ")
 
 
-def run_page(page, *, long):
+def run_page(page, capfd, *, long):
     names = {"__name__": "page"}
     shell.FILES.get(page.name, lambda: None)()
+    printed = ""
     for language, code in blocks(page):
         if language == "python":
             run_python(code, names, page)
         elif language == "sh":
+            capfd.readouterr()
             shell.run_block(code, long=long)
+            printed = "".join(capfd.readouterr())
+        elif language == "text" and printed:
+            assert [line for line in code.splitlines() if line not in printed.splitlines()] == []
         else:
             assert language in NOT_RUN, f"a block in {language or 'no language'} would not be run"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    run_page(page, long=False)
+    run_page(page, capfd, long=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if "```sh" in page.read_text(encoding="utf-8")], ids=name_of)
-def test_all_commands_run(page, tmp_path, monkeypatch):
+def test_all_commands_run(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    run_page(page, long=True)
+    run_page(page, capfd, long=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
