@@ -153,11 +153,12 @@ def _overlap(column: Profile, known: Counter[str]) -> float:
 
 
 def _classes(columns: Sequence[Profile]) -> dict[str, str]:
-    """Each class as it is spelt most often, by its spelling."""
+    """Each class as it is spelt most often, by its spelling; "unsure" is an answer and no class."""
     spellings: dict[str, Counter[str]] = {}
     for column in columns:
         for text, times in column.spellings.items():
             spellings.setdefault(spelling(text), Counter())[text] += times
+    spellings.pop("unsure", None)
     return {key: max(sorted(found), key=found.__getitem__) for key, found in sorted(spellings.items())}
 
 
