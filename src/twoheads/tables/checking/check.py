@@ -25,7 +25,7 @@ from twoheads.tables.checking.hints import PERSON
 from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
 from twoheads.tables.checking.repeats import Repeats
-from twoheads.tables.checking.rows import TableRows
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.duckdb import pa
 from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading

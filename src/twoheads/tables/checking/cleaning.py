@@ -10,7 +10,7 @@ from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
-from twoheads.tables.checking.rows import Row, is_total
+from twoheads.tables.checking.table_rows import Row, is_total
 from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.

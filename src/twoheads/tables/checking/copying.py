@@ -8,7 +8,7 @@ from typing import Any
 from twoheads.errors import InvalidObservations
 from twoheads.tables.checking.cleaning import Cell, Cleaner
 from twoheads.tables.checking.profile import MOST_ROWS
-from twoheads.tables.checking.rows import TableRows
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.duckdb import pa
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from twoheads.errors import InvalidObservations
 from twoheads.tables.checking.cells import number_in
 from twoheads.tables.checking.guess import Guess, in_order
-from twoheads.tables.checking.rows import TableRows
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.text import did_you_mean, listed, spelling
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from twoheads.tables.checking.cells import is_blank, number_in, words_of
-from twoheads.tables.checking.rows import TableRows, is_total
+from twoheads.tables.checking.table_rows import TableRows, is_total
 from twoheads.text import spelling
 
 #: So many rows are looked at.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.engines.room import room
-from twoheads.tables.checking.rows import TableRows
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.schema.id_hashes import SpilledWords
 
 
