@@ -12,7 +12,14 @@ from twoheads.kernels.panel.average import fit_panel
 from twoheads.kernels.panel.leave_one_out import left_out_proba, moderated, variance_of_lead
 from twoheads.kernels.panel.prediction import FittedPanel, leading_two, moments, panel_proba
 from twoheads.kernels.panel.ridge import PanelData, design_of, fit_ridge
-from twoheads.kernels.panel.votes import effective_members, error_correlation, vote_features, votes_of
+from twoheads.kernels.panel.votes import (
+    LevelScale,
+    effective_members,
+    error_correlation,
+    level_features,
+    vote_features,
+    votes_of,
+)
 
 
 def panel(n_items=40, n_classes=3, n_members=4, seed=0, weight=None):
@@ -91,20 +98,35 @@ def test_items_of_weight_zero_change_nothing():
     np.testing.assert_allclose(one.left_out[:30], other.left_out, rtol=1e-8)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_predictions_are_those_of_the_design(n_classes):
+@pytest.mark.parametrize(("n_classes", "scored"), [(2, []), (4, []), (2, [3]), (2, [1, 4])])
+def test_predictions_are_those_of_the_design(n_classes, scored):
     """Annotators 1, 3 and 4 of six are members; some are not asked, some answer twice, and nobody answers item 0."""
     rng = np.random.default_rng(n_classes)
     item, column = np.unique(np.stack([rng.integers(1, 30, 90), rng.integers(6 * n_classes, size=90)]), axis=1)
     answers, members = pack_answers(item, column, 30), np.array([1, 3, 4])
+    level = np.where(rng.random(len(column)) < 0.2, np.nan, rng.integers(10, size=len(column)))
     proba = rng.dirichlet(np.ones(n_classes), 30).T
-    n_parameters = 1 + n_classes + 3
+    scale = LevelScale(np.array(scored, dtype=np.intp), rng.normal(size=len(scored)), 1 + rng.random(len(scored)))
+    n_parameters = 1 + n_classes + 3 + len(scored)
     root = rng.normal(size=(n_parameters, n_parameters))
-    panel = FittedPanel(members, 0.3, 0.8, rng.normal(size=n_parameters), root @ root.T)
-    design = design_of(np.log(proba), vote_features(answers, members, n_classes, 0.3))
+    panel = FittedPanel(members, scale, 0.3, 0.8, rng.normal(size=n_parameters), root @ root.T)
+    levels = level_features(answers, level, scale, n_classes, 0.3)
+    design = design_of(np.log(proba), vote_features(answers, members, n_classes, 0.3), levels)
     expected = [written_out(rows, panel.theta, panel.covariance) for rows in design]
-    found = panel_proba(panel, proba, answers)
+    found = panel_proba(panel, proba, answers, level)
     np.testing.assert_allclose(found, 0.2 * proba + 0.8 * np.transpose(expected), rtol=1e-12)
+
+
+def test_levels_by_hand():
+    # Annotators 0 and 2 give scores. 0: levels 2 and 6 with weights 3 and 1, mean 3, variance (3 + 9) / 4. 2: 5 twice.
+    item, column = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 2, 5, 1, 4, 3])
+    answers, level = pack_answers(item, column, 3), np.array([2.0, np.nan, 5.0, 6.0, 5.0, 9.0])
+    scale = LevelScale.of(answers, level, np.array([0, 2]), 2, np.array([3.0, 1.0, 1.0]))
+    assert scale.mean.tolist() == [3.0, 5.0]
+    assert scale.sd.tolist() == [np.sqrt(3.0), 0.0]
+    found = level_features(answers, level, scale, 2, 0.5)
+    np.testing.assert_allclose(found, [[-1 / np.sqrt(3) / 2.0, 0], [np.sqrt(3) / 1.5, 0], [0, 0]])
+    assert not level_features(answers, None, scale, 2, 0.5).any()
 
 
 def test_moments_of_a_mixture():

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.panel.votes import LevelScale, level_features
 from twoheads.kernels.simplex import LOG_FLOOR, normalise_exp
 
 
@@ -21,6 +22,7 @@ class FittedPanel:
     """Parameters theta = (a, c, u) of a panel.
 
     members      (n_members,) annotators, ascending
+    levels       by what the levels of those who give scores are standardised
     correlation  of the design effect
     share        posterior probability that members need weights of their own
     theta        (n_parameters,) their mean
@@ -28,6 +30,7 @@ class FittedPanel:
     """
 
     members: Codes
+    levels: LevelScale
     correlation: float
     share: float
     theta: Floats
@@ -36,7 +39,7 @@ class FittedPanel:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return len(self.theta) - 1 - len(self.members)
+        return len(self.theta) - 1 - len(self.members) - len(self.levels.members)
 
 
 def moments(weight: Floats, theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
@@ -52,16 +55,24 @@ def moments(weight: Floats, theta: Floats, covariance: Floats) -> tuple[Floats, 
     return mean, np.einsum("s,spq->pq", share, covariance) + (share[:, None] * between).T @ between
 
 
-def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers) -> Floats:
+def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floats | None = None) -> Floats:
     """Probabilities of items with an answer, (n_classes, n_items).
 
     proba  (n_classes, n_items) the untouched posterior
+    level  (n_answers,) the level of each score, as in `LevelScale`
     """
     votes, per_vote = _votes(panel, answers), 1.0 / design_effect(answers, panel.correlation)
+    levels = level_features(answers, level, panel.levels, panel.n_classes, panel.correlation)
     with np.errstate(divide="ignore"):
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
     logits = _logits(panel, votes, per_vote, log_proba)
-    lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
+    if levels.shape[1]:
+        logits[1] += levels @ panel.theta[-levels.shape[1] :]
+    first, second = leading_two(logits)
+    lead = _lead(panel, votes, per_vote, log_proba, first, second)
+    lead[:, lead.shape[1] - levels.shape[1] :] = (
+        levels * np.subtract(first == 1, second == 1, dtype=np.float64)[:, None]
+    )
     variance = np.maximum(np.einsum("np,np->n", lead @ panel.covariance, lead), 0.0)
     logits /= np.sqrt(1.0 + np.pi * variance / 8.0)
     return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
@@ -98,7 +109,8 @@ def _votes(panel: FittedPanel, answers: Answers) -> csr_array:
 def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats) -> Floats:
     """z, (n_classes, n_items)."""
     n_classes = panel.n_classes
-    own = (panel.theta[1 + n_classes :, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
+    weight = panel.theta[1 + n_classes : 1 + n_classes + len(panel.members)]
+    own = (weight[:, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
     logits = (votes @ own).T * per_vote
     logits += panel.theta[0] * log_proba
     logits += panel.theta[1 : 1 + n_classes, None]
@@ -108,7 +120,7 @@ def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: F
 def _lead(
     panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, first: Codes, second: Codes
 ) -> Floats:
-    """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters)."""
+    """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters); 0 for those of levels."""
     n_classes, every = panel.n_classes, np.arange(len(first))
     lead = np.zeros((len(first), len(panel.theta)))
     lead[:, 0] = log_proba[first, every] - log_proba[second, every]
@@ -117,5 +129,5 @@ def _lead(
     member, answer = np.divmod(votes.indices, n_classes)
     sign = (answer == first[item]).astype(np.float64) - (answer == second[item])
     signed = csr_array((sign, member, votes.indptr), shape=(len(first), len(panel.members)))
-    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes :])
+    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes : 1 + n_classes + len(panel.members)])
     return lead
