@@ -59,20 +59,18 @@ def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floa
     """Probabilities of items with an answer, (n_classes, n_items).
 
     proba  (n_classes, n_items) the untouched posterior
-    level  (n_answers,) the level of each score, as in `LevelScale`
+    level  (n_answers,) the level of each score, as in `LevelScale`; only of two classes
     """
     votes, per_vote = _votes(panel, answers), 1.0 / design_effect(answers, panel.correlation)
-    levels = level_features(answers, level, panel.levels, panel.n_classes, panel.correlation)
     with np.errstate(divide="ignore"):
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
-    logits = _logits(panel, votes, per_vote, log_proba)
-    if levels.shape[1]:
-        logits[1] += levels @ panel.theta[-levels.shape[1] :]
-    first, second = leading_two(logits)
-    lead = _lead(panel, votes, per_vote, log_proba, first, second)
-    lead[:, lead.shape[1] - levels.shape[1] :] = (
-        levels * np.subtract(first == 1, second == 1, dtype=np.float64)[:, None]
-    )
+    if panel.n_classes == 2:
+        levels = level_features(answers, level, panel.levels, 2, panel.correlation)
+        lead = _lead_of_second(panel, votes, per_vote, log_proba, levels)
+        logits = np.outer([-0.5, 0.5], lead @ panel.theta)
+    else:
+        logits = _logits(panel, votes, per_vote, log_proba)
+        lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
     variance = np.maximum(np.einsum("np,np->n", lead @ panel.covariance, lead), 0.0)
     logits /= np.sqrt(1.0 + np.pi * variance / 8.0)
     return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
@@ -109,8 +107,7 @@ def _votes(panel: FittedPanel, answers: Answers) -> csr_array:
 def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats) -> Floats:
     """z, (n_classes, n_items)."""
     n_classes = panel.n_classes
-    weight = panel.theta[1 + n_classes : 1 + n_classes + len(panel.members)]
-    own = (weight[:, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
+    own = (panel.theta[1 + n_classes :, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
     logits = (votes @ own).T * per_vote
     logits += panel.theta[0] * log_proba
     logits += panel.theta[1 : 1 + n_classes, None]
@@ -120,7 +117,7 @@ def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: F
 def _lead(
     panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, first: Codes, second: Codes
 ) -> Floats:
-    """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters); 0 for those of levels."""
+    """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters)."""
     n_classes, every = panel.n_classes, np.arange(len(first))
     lead = np.zeros((len(first), len(panel.theta)))
     lead[:, 0] = log_proba[first, every] - log_proba[second, every]
@@ -129,5 +126,20 @@ def _lead(
     member, answer = np.divmod(votes.indices, n_classes)
     sign = (answer == first[item]).astype(np.float64) - (answer == second[item])
     signed = csr_array((sign, member, votes.indptr), shape=(len(first), len(panel.members)))
-    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes : 1 + n_classes + len(panel.members)])
+    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes :])
+    return lead
+
+
+def _lead_of_second(
+    panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, levels: Floats
+) -> Floats:
+    """The same of two classes, the second's logit less the first's, which is linear in theta."""
+    n_members = len(panel.members)
+    lead = np.empty((len(per_vote), len(panel.theta)))
+    lead[:, 0] = log_proba[1] - log_proba[0]
+    lead[:, 1], lead[:, 2] = -1.0, 1.0
+    sign = np.where(votes.indices & 1, 1.0, -1.0)
+    signed = csr_array((sign, votes.indices >> 1, votes.indptr), shape=(len(per_vote), n_members))
+    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 3 : 3 + n_members])
+    lead[:, 3 + n_members :] = levels
     return lead
