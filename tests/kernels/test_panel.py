@@ -53,9 +53,9 @@ def log_posterior_of(data, scale, theta):
     return value
 
 
-@pytest.mark.parametrize("scale", [0.2, 1.0])
-def test_the_mode_is_that_of_a_general_optimiser(scale):
-    data, _ = panel(weight=np.random.default_rng(1).random(40) * 2)
+@pytest.mark.parametrize(("scale", "n_classes"), [(0.2, 3), (1.0, 3), (0.6, 2)])
+def test_the_mode_is_that_of_a_general_optimiser(scale, n_classes):
+    data, _ = panel(n_classes=n_classes, weight=np.random.default_rng(1).random(40) * 2)
     found = fit_ridge(data, scale)
     start = np.append(1.0, np.zeros(len(found.theta) - 1))
     other = minimize(lambda at: -log_posterior_of(data, scale, at), start, method="BFGS", options={"gtol": 1e-8})
@@ -64,8 +64,9 @@ def test_the_mode_is_that_of_a_general_optimiser(scale):
     np.testing.assert_allclose(again.theta, found.theta, atol=1e-9)
 
 
-def test_leaving_an_item_out_is_close_to_a_refit_without_it():
-    data, _ = panel(n_items=60)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leaving_an_item_out_is_close_to_a_refit_without_it(n_classes):
+    data, _ = panel(n_items=60, n_classes=n_classes)
     mode = fit_ridge(data, 0.6)
     approximate = left_out_proba(data, mode, 1.0)
     inside = fit_ridge(data, 0.6)
@@ -78,6 +79,16 @@ def test_leaving_an_item_out_is_close_to_a_refit_without_it():
         shrunk.append(np.abs(exact - fitted).max())
     assert max(errors) < 0.01
     assert np.mean(errors) < 0.05 * np.mean(shrunk)  # far closer than no correction at all
+
+
+def test_two_classes_are_a_third_that_never_comes():
+    data, _ = panel(n_items=50, n_classes=2, weight=np.random.default_rng(0).random(50) * 2)
+    design = np.zeros((50, 3, data.design.shape[2]))
+    design[:, :2], design[:, 2, 0] = data.design, -40.0
+    more = PanelData(np.insert(design, 3, np.eye(3)[2], axis=2), data.true_label, data.weight)
+    two, three = fit_ridge(data, 0.6), fit_ridge(more, 0.6)
+    np.testing.assert_allclose(np.delete(three.theta, 3), two.theta, atol=1e-6)
+    np.testing.assert_allclose(left_out_proba(more, three, 0.5)[:, :2], left_out_proba(data, two, 0.5), atol=1e-6)
 
 
 def test_weight_two_is_the_item_twice():

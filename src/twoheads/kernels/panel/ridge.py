@@ -12,9 +12,11 @@ two classes. The parameters are theta = (a, c, u).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import one_hot
@@ -51,6 +53,11 @@ class PanelData:
     def target(self) -> Floats:
         """The truth as probabilities, (n_items, n_classes)."""
         return one_hot(self.true_label, self.n_classes).T
+
+    @cached_property
+    def contrast(self) -> Floats:
+        """Derivatives of the log-odds of the second of two classes in theta, (n_items, n_parameters)."""
+        return np.asarray(self.design[:, 1] - self.design[:, 0])
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,10 @@ def softmax(logits: Floats) -> Floats:
 
 def _loss(data: PanelData, theta: Floats) -> tuple[float, Floats]:
     """The negative log-likelihood and its gradient."""
+    if data.n_classes == 2:
+        odds = data.contrast @ theta
+        loss = np.logaddexp(0.0, np.where(data.true_label == 1, -odds, odds))
+        return float(data.weight @ loss), (data.weight * (expit(odds) - data.true_label)) @ data.contrast
     logits = logits_of(data.design, theta)
     shifted = logits - logits.max(axis=1, keepdims=True)
     total = np.exp(shifted).sum(axis=1)
@@ -126,6 +137,10 @@ def _loss(data: PanelData, theta: Floats) -> tuple[float, Floats]:
 
 def _hessian(data: PanelData, theta: Floats) -> Floats:
     """The Hessian of the negative log-likelihood, sum_i w_i F_i' (diag p_i - p_i p_i') F_i."""
+    if data.n_classes == 2:
+        odds = data.contrast @ theta
+        curvature = data.weight * expit(odds) * expit(-odds)
+        return np.asarray(data.contrast.T @ (curvature[:, None] * data.contrast))
     proba, flat = softmax(logits_of(data.design, theta)), _flat(data.design)
     weighted = proba * data.weight[:, None]
     mean = (proba[:, None, :] @ data.design)[:, 0] * np.sqrt(data.weight)[:, None]
