@@ -56,8 +56,7 @@ class CombinationRule:
         log_likelihood = self.answer_log_likelihood(block)
         (proba,) = self.posteriors(block, log_likelihood, self.dependence)
         if self.panel is not None:  # its weights are the members' records
-            assert block.answers is not None
-            proba = self.panel.proba(proba, block.answers)
+            proba = self.panel.proba(proba, block)
         elif self.preference is not None:
             proba = self.preferred(block, proba, log_likelihood, self.dependence)
         with np.errstate(divide="ignore"):
