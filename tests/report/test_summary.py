@@ -286,7 +286,7 @@ def test_people_are_shown_by_their_accuracy():
         assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
         assert (row["kind"], row["judged"]) == ("measured", row["answers"])
     assert (found["kind"], found["source"], found["level"]) == ("measured", "these items", 0.95)
-    assert found["words"].startswith("Measured on 200 items with truth. The 23 people differ")
+    assert found["words"].startswith("Measured on 200 items with truth. Nine in ten of the 23 people are")
 
 
 def test_one_person_is_no_crowd(judged):
