@@ -51,8 +51,8 @@ PEOPLE = {
             {"people": PEOPLE},
             [
                 "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
-                "Of the 145 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob (49 % [47, 51], "
-                "1,039 answers with truth).",
+                "Of the 145 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
+                "(49 % [47, 51], 1,039 answers with truth).",
             ],
         ),
         (
