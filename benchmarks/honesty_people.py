@@ -1,8 +1,8 @@
 """``python -m benchmarks.honesty_people [--data DIR] [--repeats N] [--only A,B]``: coverage of ``annotator_stats_``.
 
 What is to be covered is each person's accuracy over all items of a set, of people with 20 answers or more. With all
-truths known, items are drawn with replacement. Sets of few people are drawn more often, until thirty have been looked at:
-of three readers one draw says little.
+truths known, items are drawn with replacement. Sets of few people are drawn more often, until thirty have been looked
+at: of three readers one draw says little.
 """
 
 import argparse
