@@ -2,6 +2,7 @@
 # The paper's methods, side by side
 
 One reader and one model: the log loss of each method with its interval, and against the number of labels.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -42,8 +43,9 @@ figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 MethodCurvesDisplay(curves, "log_loss").plot(ax)
 
 # %%
-# The readers were simulated by us: this shows how to compare, not which method is best. For that see the evaluation of the
-# recommended combiner, on real data.
+# P+L does not gain from more labels here: reader and model err on the same images, and its product of the two counts their agreement
+# in full. `recommended` corrects for that. The readers were simulated by us: this shows how to compare, not which method is best. For
+# that see the evaluation of the recommended combiner, on real data.
 #
 # ## On your own data
 #

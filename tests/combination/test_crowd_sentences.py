@@ -52,7 +52,7 @@ PEOPLE = {
             [
                 "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
                 "Of the 145 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
-                "(49 % [47, 51], 1,039 answers with truth).",
+                "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice.",
             ],
         ),
         (
@@ -60,7 +60,8 @@ PEOPLE = {
             [
                 "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
                 "Of the 7 people with enough answers, the most reliable is ann (88 % [82, 93], 56 answers with truth), "
-                "the least bob (49 % [47, 85], 1,039 answers with truth); their intervals overlap.",
+                "the least bob (49 % [47, 85], 1,039 answers with truth); the intervals are corrected for this "
+                "choice, and overlap.",
             ],
         ),
         (
@@ -75,7 +76,7 @@ PEOPLE = {
             [
                 "Nine in ten of the 145 people are believed to have an accuracy between 63 % and 90 %.",
                 "Of the 145 people, the most reliable is believed to be ann (88 % [82, 93], 99 answers), the least bob "
-                "(49 % [47, 51], 2,000 answers).",
+                "(49 % [47, 51], 2,000 answers); the intervals are corrected for this choice.",
             ],
         ),
         (

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.class_shares_option import with_class_shares
+from twoheads.cli.class_shares_option import shares_file, with_class_shares
 from twoheads.cli.methods import compared_methods, read_team
 from twoheads.cli.options import ClassShares, Metrics, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
@@ -52,7 +52,7 @@ def report(
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
     if not console.wants_json():
-        check_output(output, [team, *scanned.files])
+        check_output(output, [team, *shares_file(class_shares), *scanned.files])
     observations, y, note = read_items(scanned)
     table = shown(str(data.table or data.model or data.answers))
     options: dict[str, Any] = {
