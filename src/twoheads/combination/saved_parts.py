@@ -25,10 +25,12 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import MISSING
-from twoheads.storage.annotations import need_declared_types
+from twoheads.storage.annotations import need_declared_parameters, need_declared_types
 from twoheads.storage.damage import need
 
 _INF = float("inf")
+#: Larger numbers are not computed with: their products are infinite.
+_LARGEST = 1e100
 #: Arrays of floats by class: their shape, a letter per dimension, and the range of their entries. K is the number of
 #: classes, P of people; the same small letter is the same length within an object.
 _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
@@ -75,6 +77,7 @@ def need_parts(team: Combiner) -> None:
         need(isinstance(getattr(team, "confusion_", None), Confusion), "its confusion_ is not a Confusion")
     for part in _objects(team):
         need_declared_types(part)
+        need_declared_parameters(part)
         for cls, arrays in _ARRAYS.items():
             if isinstance(part, cls):
                 _need_arrays(part, arrays, dict(sizes))
@@ -91,7 +94,7 @@ def need_floats(values: Any, shape: tuple[int | None, ...], name: str, low: floa
     fine = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == len(shape)
     fine = fine and all(want is None or have == want for have, want in zip(values.shape, shape, strict=True))
     need(fine, f"its {name} is not an array of the shape that its classes and people need")
-    within = np.isfinite(values) & (values >= low) & (values <= high + 1e-9)
+    within = (np.abs(values) <= _LARGEST) & (values >= low) & (values <= high + 1e-9)
     need(bool(within.all()), f"its {name} has entries out of range")
 
 
