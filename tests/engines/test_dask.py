@@ -221,7 +221,9 @@ def test_a_local_cluster_listens_on_this_machine_only():
 def test_a_cluster_that_answers_late(late, scheduler, folder, tmp_path, monkeypatch, capsys):
     """When everything is computed it does not matter; before, it is said."""
 
-    def too_late(*_):
+    def too_late(client, close=distributed.Client.close):
+        if late == "close":
+            close(client)
         raise TimeoutError
 
     if late == "dashboard":
