@@ -73,12 +73,16 @@ def ridge(X, y, X_test):
 
 
 def judges(folder, draws):
-    """A panel of LLM judges, from labels and from scores."""
+    """A panel of LLM judges, from labels, from scores, and from scores as probabilities, which are pooled."""
     table = pd.read_parquet(Path(folder) / "judges" / "judges.parquet")
     score = table.pivot(index="item", columns="annotator", values="score")
     label = table.pivot(index="item", columns="annotator", values="answer").loc[score.index].astype(int)
     truth = table.groupby("item")["truth"].first().loc[score.index].to_numpy().astype(int)
-    kinds = {"label": label, "score": score}
+    kinds = {
+        "label": label,
+        "score": score,
+        "p_1": (score / 9).clip(0.02, 0.98),
+    }  # the last as if it were a probability
     rows, item = [], np.random.default_rng(0).permutation(len(truth))
     for half in (0, 1):
         learn, judge = np.array_split(item, 2)[:: 1 - 2 * half]
@@ -92,6 +96,8 @@ def judges(folder, draws):
                     continue
                 for kind, wide in kinds.items():
                     frame = wide.add_suffix(f".{kind}").reset_index(drop=True)
+                    if kind == "p_1":
+                        frame["human"] = pd.Series(pd.NA, frame.index, "Int64")  # nobody was asked
                     team = fitted(frame.iloc[order].reset_index(drop=True), truth[order], size)
                     proba = team.predict_proba(frame.iloc[judge].reset_index(drop=True))
                     rows.append((kind, half, "team", str(n), *scores(truth[judge], proba)))
