@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 import twoheads as th
 from twoheads.errors import InvalidArtifact
+from twoheads.storage.annotations import is_of
 from twoheads.storage.artifact import _checksum
 
 rng = np.random.default_rng(0)
@@ -130,6 +132,17 @@ def test_a_record_has_the_types_that_it_declares(document, tmp_path):
     other["object"]["fitted"]["learnt_"]["parameters"]["decimals"] = "x"
     with pytest.raises(InvalidArtifact, match="the decimals of its LearntItems is not of the type that it needs"):
         read(other, tmp_path / "t.json")
+
+
+def test_a_declared_type_may_be_an_alias():
+    # NumPy's NDArray is one with Python 3.12 or later and NumPy 2.5 or later.
+    extensions = pytest.importorskip("typing_extensions")
+    kind = TypeVar("kind", bound=np.generic)
+    array = extensions.TypeAliasType("array", np.ndarray[Any, np.dtype[kind]], type_params=(kind,))
+    assert is_of(np.zeros(3), array[np.float64])
+    assert is_of(None, array[np.float64] | None)
+    assert not is_of(np.zeros(3, dtype=int), array[np.float64])
+    assert not is_of(1.0, array[np.float64])
 
 
 @pytest.mark.parametrize(

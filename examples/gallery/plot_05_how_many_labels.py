@@ -2,6 +2,7 @@
 # How many labels are enough?
 
 Error and log loss against the number of truth labels, on held-out items.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +32,7 @@ scores = np.array(scores)
 for ax, column, title in zip(axes, (1, 2), ("error in %", "log loss"), strict=True):
     ax.plot(1 + scores[:, 0], scores[:, column], "o", alpha=0.6)
     ax.plot([1 + n for n in sizes], [scores[scores[:, 0] == n, column].mean() for n in sizes])
-    ax.set(xscale="log", xlabel="1 + labels", ylabel=title, ylim=(0, None))
+    ax.set(xscale="log", xlabel="1 + labels", ylabel=title, ylim=(0, 1.1 * scores[:, column].max()))
 
 # %%
 # With five readers much is known without any truth: they are judged by each other. A handful of labels does not help yet: here the log loss

@@ -2,6 +2,7 @@
 # The paper's methods, side by side
 
 One reader and one model; log loss of each method with few and with many labels, over several splits.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -43,8 +44,9 @@ ax.minorticks_off()
 ax.legend()
 
 # %%
-# The readers were simulated by us: this shows how to compare, not which method is best. For that see the evaluation of the
-# recommended combiner, on real data.
+# P+L does not gain from more labels here: reader and model err on the same images, and its product of the two counts their agreement
+# in full. `recommended` corrects for that. The readers were simulated by us: this shows how to compare, not which method is best. For
+# that see the evaluation of the recommended combiner, on real data.
 #
 # ## On your own data
 #

@@ -267,3 +267,17 @@ def test_unsure_is_an_answer_but_not_a_truth(tmp_path, capsys):
     said = "".join(capsys.readouterr())
     assert "column 'truth': labels that are not a class (1 cell; in row 6: unsure)" in said
     assert "human_ann': labels that are not a class" not in said
+
+
+def test_unsure_is_no_class_that_would_cost_a_score(tmp_path):
+    rows = [
+        ("A", "yes", 81),
+        ("B", "no", 12),
+        ("C", "unsure", 55),
+        ("D", "yes", 70),
+        ("E", "no", 33),
+        ("F", "Unsure", 48),
+    ]
+    text = "".join(f"{item},{answer},{score}\n" for item, answer, score in rows)
+    found = tables.check(write(tmp_path / "t.csv", "Case ID,Reader Ann,AI score\n" + text))
+    assert (list(found.roles.classes), found.roles.scores) == (["no", "yes"], {"AI": "AI score"})

@@ -41,6 +41,8 @@ def is_of(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     origin, parts = get_origin(hint), get_args(hint)
+    if hasattr(origin, "__value__"):  # an alias made by ``type``, as NumPy's NDArray is where Python has these
+        return is_of(value, origin.__value__[parts])
     if origin in (Union, types.UnionType):
         return any(is_of(value, part) for part in parts)
     if origin is np.ndarray:
