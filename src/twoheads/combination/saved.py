@@ -23,6 +23,7 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.dependence import Dependence
 from twoheads.kernels.answers import sorted_answers
+from twoheads.kernels.arrays import Codes
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
 from twoheads.observations.labels import label_text
@@ -137,18 +138,16 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
     if team.panel_ is None:
         return
     panel = team.panel_
-    members = getattr(panel, "members_", None)
-    fine = isinstance(members, np.ndarray) and members.ndim == 1 and members.dtype.kind == "i"
-    need(fine, "the members_ of its panel_ are not positions of people")
-    assert isinstance(members, np.ndarray)
-    inside = bool(((members >= 0) & (members < len(team.annotators_))).all() and (np.diff(members) > 0).all())
-    need(inside, "the members_ of its panel_ are not positions of people")
+    members, scored = (_need_positions(panel, name, len(team.annotators_)) for name in ("members_", "scored_"))
+    need(bool(np.isin(scored, members).all()), "the scored_ of its panel_ are not among its members_")
     own = getattr(panel, "correlation_", None)
     same = team.dependence_ is not None and own == team.dependence_.correlation_
     need(same, "the correlation_ of its panel_ is not that of its dependence_")
     n_scales = len(panel.scale_) if isinstance(getattr(panel, "scale_", None), np.ndarray) else 0
-    n_parameters = 1 + len(team.classes_) + len(members)
+    n_parameters = 1 + len(team.classes_) + len(members) + len(scored)
     shapes: dict[str, tuple[int | None, ...]] = {
+        "level_mean_": (len(scored),),
+        "level_sd_": (len(scored),),
         "scale_": (n_scales,),
         "weight_": (n_scales + 1,),
         "coefficient_": (n_scales, n_parameters),
@@ -159,6 +158,17 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
     for name in ("error_correlation_", "effective_members_"):
         values = getattr(panel, name, None)
         need(isinstance(values, np.ndarray) and values.shape == (3,), f"its panel_.{name} is not three numbers")
+
+
+def _need_positions(panel: Panel, name: str, n_annotators: int) -> Codes:
+    """The attribute of this name, positions of annotators in ascending order."""
+    values = getattr(panel, name, None)
+    fine = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
+    need(fine, f"the {name} of its panel_ are not positions of people")
+    assert isinstance(values, np.ndarray)
+    inside = bool(((values >= 0) & (values < n_annotators)).all() and (np.diff(values) > 0).all())
+    need(inside, f"the {name} of its panel_ are not positions of people")
+    return values
 
 
 def _need_statistics(team: ProbabilityLabelCombiner) -> None:

@@ -25,6 +25,18 @@ def check(
     positive: Annotated[
         str | None, typer.Option("--positive", help="The class that high scores mean.", metavar="CLASS")
     ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option("--truth", help="The column of the truth, if its name does not show it.", metavar="COLUMN"),
+    ] = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human",
+            help="A column of people's answers, or a pattern such as 'Dr *', if names do not show it; may be repeated.",
+            metavar="COLUMN",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -47,13 +59,22 @@ def check(
 
     Example:  twoheads check readings.xlsx --fix clean.csv
     """
-    found = tables.check(table, positive=positive, format=format, sheet=sheet, encoding=encoding)
+    found = tables.check(
+        table,
+        positive=positive,
+        truth=truth,
+        human=human or None,
+        format=format,
+        sheet=sheet,
+        encoding=encoding,
+    )
     if fix is not None:
-        check_output(fix, found.files)
+        check_output(fix, found.files, option="--fix")
     console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
     for line in found.sentences():
         console.line(f"  {line}")
     _print_list("Left out in reading:", list(found.notes))
+    _print_list("Not clear:", found.doubts())
     _print_list("To mend by hand:", [*found.missing(), *found.findings.problem_sentences()])
     written = {} if fix is None else {"written": _write(found, fix)}
     if fix is None:
@@ -63,7 +84,7 @@ def check(
     commands = [shown(each, "-") for each in found.commands(fix)]
     if commands:
         console.line()
-        console.line("Go on with:")
+        console.line("When that is mended, go on with:" if found.findings.blocks_fit else "Go on with:")
         for command in commands:
             console.line(command)
     return found.as_dict() | written | {"commands": commands}

@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 #: Texts that mean "no value", apart from case.
 BLANK_WORDS = frozenset(("", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "?", "."))
 
+#: Texts that mean "not known" where they stand for the truth and nobody answers so, as their `spelling`.
+UNKNOWN_WORDS = frozenset(
+    (
+        *(
+            "unknown",
+            "unk",
+            "not known",
+            "not available",
+            "not yet",
+            "missing",
+            "pending",
+            "open",
+            "tbd",
+            "to do",
+            "todo",
+        ),
+        *("undetermined", "unbekannt", "offen", "inconnu", "desconocido", "sconosciuto", "desconhecido", "onbekend"),
+    )
+)
+#: Words that the first cell of a row of totals holds.
+TOTAL_WORDS = frozenset(
+    (
+        *("total", "totals", "grand total", "sum", "mean", "average", "avg", "count", "summe", "gesamt", "mittelwert"),
+        *("moyenne", "somme", "suma", "media", "totale", "totaal", "gemiddelde"),
+    )
+)
+
 _NUMBER = re.compile(r"([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?)\s*(%?)")
+#: Between a small and a capital letter, before the last capital of several, around digits, and between scripts.
+_BETWEEN_WORDS = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+    r"|(?<=[A-Za-z])(?=[\u3040-\u9fff])|(?<=[\u3040-\u9fff])(?=[A-Za-z])"
+)
 
 
 class Number(NamedTuple):
@@ -34,10 +67,24 @@ def number_in(text: str) -> Number | None:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a column's name: "AI_score (v2)" and "aiScore" begin with ai, score.
+    """The words of a column's name, without case and accents: "AI_score (v2)" and "aiScore" begin with ai, score.
 
-    >>> words_of("Ground truth"), words_of("readerA_label"), words_of("p(Abnormal)")
-    (['ground', 'truth'], ['reader', 'a', 'label'], ['p', 'abnormal'])
+    >>> words_of("Ground truth"), words_of("readerA_label"), words_of("p(Abnormal)"), words_of("HITId")
+    (['ground', 'truth'], ['reader', 'a', 'label'], ['p', 'abnormal'], ['hit', 'id'])
     """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
-    return [word.casefold() for word in re.findall(r"[^\W_]+", apart)]
+    return [_plain(word) for word in pieces_of(name) if word[0].isalnum()]
+
+
+def pieces_of(name: str) -> list[str]:
+    """The words of a name and what is between them, in order; joined they are the name.
+
+    >>> pieces_of("resnet50_cat")
+    ['resnet', '50', '_', 'cat']
+    """
+    apart = _BETWEEN_WORDS.sub("\0", name)
+    return re.findall(r"[^\W_]+|(?:[^\w\0]|_)+", apart)
+
+
+def _plain(word: str) -> str:
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(each for each in parts if not unicodedata.combining(each))

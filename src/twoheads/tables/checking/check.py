@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from twoheads.errors import InvalidObservations
-from twoheads.tables.checking.cells import number_in
-from twoheads.tables.checking.cleaning import NOT_A_NUMBER, Cell, Cleaner, Findings
+from twoheads.tables.checking.cleaning import ABOVE, NOT_A_NUMBER, Cleaner, Findings
 from twoheads.tables.checking.command import (
     clean_name,
     fit_options,
     new_names,
-    positive_option,
     reading_options,
     table_arguments,
+    value_options,
 )
+from twoheads.tables.checking.copying import clean_batches
 from twoheads.tables.checking.guess import Guess, guess_roles, in_order
-from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles, rows_as_text
+from twoheads.tables.checking.hints import PERSON
+from twoheads.tables.checking.positive import positive_class
+from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
 from twoheads.tables.checking.repeats import Repeats
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.duckdb import pa
 from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
+from twoheads.tables.schema.roles import annotator_columns, named
 from twoheads.tables.writing import write
-from twoheads.text import did_you_mean, listed, spelling
+from twoheads.text import listed
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Check:
         How the file is read.
     notes : tuple of str
         What was left out in reading it.
+    given : tuple of str
+        The options that name columns of people and of the truth.
     """
 
     path: str
@@ -63,6 +67,7 @@ class Check:
     profiles: dict[str, Profile]
     how: Reading = AS_IT_IS
     notes: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def unused(self) -> list[str]:
@@ -79,13 +84,16 @@ class Check:
         roles, lines = self.roles, []
         lines.append(("items", roles.item or "rows have no id"))
         lines.append(("people", listed(list(roles.people.values())) or "none found"))
+        if roles.grades:
+            lines[-1] = ("people", f"grades or scores: {listed(list(roles.grades.values()))}; {self._high()}")
         if roles.annotator:
             lines.append(("named by", roles.annotator))
         for name, columns in roles.models.items():
-            lines.append((f"model {name}", f"probabilities: {listed(list(columns.values()))}"))
+            what = {"log": "log-probabilities", "logit": "logits"}.get(roles.shares.scale, "probabilities")
+            percent = " (in per cent)" if roles.shares.percent else ""
+            lines.append((f"model {name}", f"{what}{percent}: {listed(list(columns.values()))}"))
         for name, column in roles.scores.items():
-            high = f"high means {roles.positive!r}" if roles.positive else "which class high means is not clear"
-            lines.append((f"model {name}", f"a score: {column}; {high}"))
+            lines.append((f"model {name}", f"a score: {column}; {self._high()}"))
         for name, column in roles.labellers.items():
             lines.append((f"model {name}", f"labels: {column}"))
         lines += [("confidence", column) for column in roles.confidence.values()]
@@ -98,25 +106,48 @@ class Check:
         return [f"{what:<12} {text}" for what, text in lines]
 
     def _unused_text(self, name: str) -> str:
-        why = f" (a score needs two classes; there are {len(self.roles.classes)})"
-        return name + (why if name in self.roles.lost_scores else "")
+        why = (self.roles.reasons | self.roles.undecided).get(name)
+        return f"{name} ({why})" if why else name
+
+    def _high(self) -> str:
+        positive = self.roles.positive
+        return f"high means {positive!r}" if positive else "which class high means is not clear"
 
     def _truth(self) -> str:
         truth = self.roles.truth
-        return f"{truth} (known for {self.profiles[truth].n_known:,} of {self.n_rows:,})" if truth else ""
+        if truth is None:
+            return ""
+        of = self.profiles[truth]
+        n_known = of.n_known - sum(n for label, n in of.labels().items() if label in self.roles.no_truth)
+        return f"{truth} (known for {n_known:,} of {self.n_rows:,})"
 
     def missing(self) -> list[str]:
         """What the table lacks to be fitted, a sentence each."""
         roles, found = self.roles, []
-        if not roles.people:
+        if not (roles.people or roles.grades):
             found.append("No column of people's answers was found; name it human, or human_<name> for each person.")
         if len(roles.classes) < 2:
             found.append("Fewer than two classes were found in the columns of answers, truth and probabilities.")
-        if roles.is_people_alone and roles.item is None:
+        if (roles.is_people_alone or roles.annotator) and roles.item is None:
             found.append("No column of ids was found; people's answers without a model need one, named item.")
-        if roles.scores and roles.positive is None:
+        if roles.score_columns and roles.positive is None:
             found.append("Which class a high score means is not clear; name it with --positive CLASS.")
         return found
+
+    def doubts(self) -> list[str]:
+        """What names do not show, and a wrong guess would spoil, a sentence each."""
+        roles = self.roles
+        unsaid = [name for name in roles.people.values() if not self.profiles[name].speaks(PERSON)]
+        is_open = roles.truth is None and roles.annotator is None and not self.given and len(unsaid) > 1
+        which = f"No column is called truth. If one of {listed(unsaid)} holds it, say so: --truth COLUMN"
+        return [
+            *([which] if is_open else []),
+            *(
+                f"column {name!r} is not used: {why}. Say --truth {shlex.quote(name)} if it is the truth; call it "
+                "human_<name> if a person answered, <model>.label if a model did."
+                for name, why in roles.undecided.items()
+            ),
+        ]
 
     def commands(self, clean: str | os.PathLike[str] | None = None) -> list[str]:
         """The commands to go on with; ``clean`` is the clean copy, where there is one already."""
@@ -128,22 +159,22 @@ class Check:
             fit = ["twoheads", "fit", *table_arguments(self.roles, self.path), *options, *reading_options(self.how)]
             return [shlex.join([*fit, "-o", "team.json"])]
         copy = os.fspath(clean) if clean is not None else clean_name(self.path)
-        fit = ["twoheads", "fit", *table_arguments(self.roles, copy), *positive_option(self.roles), "-o", "team.json"]
-        again = ["twoheads", "check", self.path, *reading_options(self.how), "--fix", copy]
+        fit = ["twoheads", "fit", *table_arguments(self.roles, copy), *value_options(self.roles), "-o", "team.json"]
+        again = ["twoheads", "check", self.path, *self.given, *reading_options(self.how), "--fix", copy]
         return [*([] if clean is not None else [shlex.join(again)]), shlex.join(fit)]
 
     def fix(self, output: str | os.PathLike[str]) -> Findings:
         """Write a clean copy, with the columns that twoheads knows; returns every change and what is left to mend."""
-        source = Source.open(self.path, "table", self.how)
-        repeats = Repeats.of(source, self.roles.item if self.roles.annotator is None else None)
-        cleaner = Cleaner(source.columns, self.roles, self.profiles, repeats)
+        table = TableRows.of(Source.open(self.path, "table", self.how))
+        repeats = Repeats.of(table, self.roles.item if self.roles.annotator is None else None)
+        cleaner = _cleaner(table, self.roles, self.profiles, repeats)
         names = new_names(self.roles, self.columns)
         texts = {column for column, kind in self.findings.problems if kind == NOT_A_NUMBER}
-        numbers = {*self.roles.share_columns, *self.roles.scores.values(), *self.roles.confidence.values()}
+        numbers = {*self.roles.share_columns, *self.roles.score_columns, *self.roles.confidence.values()}
         schema = pa.schema(
-            [(names[name], pa.float64() if name in numbers - texts else pa.string()) for name in source.columns]
+            [(names[name], pa.float64() if name in numbers - texts else pa.string()) for name in table.columns]
         )
-        write(output, _batches(source, cleaner, schema))
+        write(output, clean_batches(table, cleaner, schema))
         return cleaner.findings
 
     def renamed(self) -> dict[str, str]:
@@ -163,6 +194,7 @@ class Check:
             "annotator": roles.annotator,
             "models": roles.models,
             "scores": roles.scores,
+            "grades": roles.grades,
             "labels_of_models": roles.labellers,
             "positive": roles.positive,
             "confidence": roles.confidence,
@@ -172,6 +204,7 @@ class Check:
             "classes": in_order(roles.classes),
             "changes": self.findings.change_sentences(),
             "to_mend": [*self.missing(), *self.findings.problem_sentences()],
+            "doubts": self.doubts(),
             "commands": self.commands(),
         }
 
@@ -180,6 +213,8 @@ def check(
     table: str | os.PathLike[str],
     *,
     positive: str | None = None,
+    truth: str | None = None,
+    human: str | Sequence[str] | None = None,
     format: str | None = None,
     sheet: str | None = None,
     encoding: str | None = None,
@@ -195,28 +230,45 @@ def check(
         A file, a folder or a pattern, as for `scan`.
     positive : str, optional
         The class that high scores mean, where a model gives one score.
+    truth : str, optional
+        The column of the truth, where its name does not show it.
+    human : str or sequence of str, optional
+        The columns of people's answers, or a pattern such as ``"Dr *"``, where their names do not show them.
     format, sheet, encoding : str, optional
         How the file is read, as in `scan`.
     """
     how = Reading(format, sheet, encoding)
     _refuse_export(table, how)
-    source = Source.open(table, "table", how)
-    content = profiles(source)
+    source, where = Source.open(table, "table", how), os.fspath(table)
+    rows = TableRows.of(source)
+    people = [] if human is None else list(annotator_columns(rows.columns, where, human).values())
+    true = None if truth is None else named(rows.columns, where, truth, "truth")
+    content = profiles(rows)
     by_name = {each.name: each for each in content}
-    roles = guess_roles(content)
     if not content or not content[0].n_rows:
         raise source.need_rows()
-    if roles.scores:
-        roles = replace(roles, positive=_positive_class(source, roles, positive))
-    cleaner = Cleaner(source.columns, roles, by_name)
-    for rows in rows_as_text(source):
-        for _ in cleaner.clean(rows):
+    roles = guess_roles(content, true, people)
+    if roles.score_columns:
+        roles = replace(roles, positive=positive_class(rows, roles, positive))
+    cleaner = _cleaner(rows, roles, by_name)
+    for batch in rows:
+        for _ in cleaner.clean(batch):
             pass
         if cleaner.findings.n_rows >= MOST_ROWS:
             break
     findings, notes = cleaner.findings, tuple(source.notes)
     files = tuple(file.path for file in source.files)
-    return Check(os.fspath(table), files, findings.n_rows, source.columns, roles, findings, by_name, how, notes)
+    texts = [human] if isinstance(human, str) else human or []
+    given = (*(text for each in texts for text in ("--human", each)), *(() if truth is None else ("--truth", truth)))
+    return Check(where, files, findings.n_rows, rows.columns, roles, findings, by_name, how, notes, given)
+
+
+def _cleaner(table: TableRows, roles: Guess, by_name: dict[str, Profile], repeats: Repeats | None = None) -> Cleaner:
+    """What cleans the rows of a table; rows above the column names are counted as dropped."""
+    cleaner = Cleaner(table.columns, roles, by_name, repeats)
+    for row in range(1, table.n_above + 1):
+        cleaner.findings.note(cleaner.findings.changes, "", ABOVE, row, "")
+    return cleaner
 
 
 def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
@@ -228,52 +280,3 @@ def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
             f"{os.fspath(table)} is an export of {known.title}, whose answers, predictions and truth are read as they "
             f"are: there are no columns to check. Go on with: {command}"
         )
-
-
-def _positive_class(source: Source, roles: Guess, given: str | None) -> str | None:
-    """The class that high scores mean: the one given, named as such, or with the higher mean score among the labels."""
-    if given is not None:
-        if spelling(given) not in roles.classes:
-            raise InvalidObservations(
-                f"positive (--positive) must be one of the classes {listed(in_order(roles.classes))}; it is {given!r}."
-                f"{did_you_mean(given, roles.classes.values())}"
-            )
-        return roles.classes[spelling(given)]
-    place = {name: at for at, name in enumerate(source.columns)}
-    score, labels = place[next(iter(roles.scores.values()))], [place[name] for name in roles.label_columns]
-    sums = {name: np.zeros(2) for name in roles.classes.values()}
-    for rows in rows_as_text(source):
-        for row in rows:
-            number = number_in(row[score] or "")
-            label = next((found for at in labels if (found := roles.classes.get(spelling(row[at] or "")))), None)
-            if number is not None and label is not None:
-                sums[label] += (number.value, 1.0)
-        break  # the first batch is enough
-    means = {name: total / n for name, (total, n) in sums.items() if n >= 5}
-    if len(means) < 2 or len(set(means.values())) < 2:
-        return roles.positive
-    return max(means, key=means.__getitem__)
-
-
-def _batches(source: Source, cleaner: Cleaner, schema: Any) -> Iterator[Any]:
-    """The clean rows as record batches, at least one."""
-    wrote = False
-    for rows in rows_as_text(source):
-        cleaned = list(cleaner.clean(rows))
-        if cleaned or not wrote:
-            wrote = True
-            columns = zip(*cleaned, strict=True) if cleaned else ([] for _ in schema)
-            arrays = [_array(cells, field) for cells, field in zip(columns, schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _array(cells: Iterable[Cell], field: Any) -> Any:
-    if field.type == pa.string():
-        return pa.array([None if cell is None else str(cell) for cell in cells], field.type)
-    found = list(cells)
-    text = next((cell for cell in found if isinstance(cell, str)), None)
-    if text is not None:  # further down than the rows that were looked at
-        raise InvalidObservations(
-            f"column {field.name!r} must hold numbers; a row after the first {MOST_ROWS:,} has {text[:80]!r}. Mend it."
-        )
-    return pa.array(found, field.type)

@@ -10,13 +10,13 @@ from twoheads.tables.checking.cells import is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
+from twoheads.tables.checking.table_rows import Row, is_total
 from twoheads.text import count, spelling
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
-EXACT, ROUNDED = 1e-3, 0.05
+EXACT, ROUNDED = 5e-4, 0.05
 
 Cell = str | float | None
-Row = tuple[str | None, ...]
 
 
 @dataclass
@@ -53,6 +53,11 @@ class Findings:
         """Each kind of change in a sentence."""
         return _sentences(self.changes)
 
+    @property
+    def blocks_fit(self) -> bool:
+        """Whether something is wrong that a fit refuses."""
+        return any(kind != RARE for _, kind in self.problems)
+
     def problem_sentences(self) -> list[str]:
         """Each kind of problem in a sentence."""
         return _sentences(self.problems)
@@ -60,11 +65,14 @@ class Findings:
 
 #: Kinds of changes and problems, as the sentences about them.
 EMPTY, DUPLICATE = "empty rows are dropped", "rows that repeat an earlier one exactly are dropped"
+ABOVE, TOTAL = "rows above the column names are dropped", "rows of totals are dropped"
+NOTHING = "rows without any answer or prediction are dropped"
 BLANK, TRIMMED, CASE = "words for 'no value' become blank", "blanks around values are removed", "spellings are matched"
 PERCENT, COMMA = "percentages become shares", "decimal commas become points"
 NORMALISED = "rounded probabilities are divided by their sum"
 UNKNOWN, RARE = "labels that are not a class", "a label that occurs once or twice and is like another"
 NOT_A_NUMBER, OFF_SUM = "texts among numbers", "probabilities that do not sum to 1"
+GAPS = "some probabilities of a row are blank, and others not"
 REPEATED_ID, NO_ID = "ids that occur again with other values", "rows without an id"
 
 
@@ -91,9 +99,12 @@ class Cleaner:
         self._place = {name: at for at, name in enumerate(columns)}
         self._columns, self._guess = tuple(columns), guess
         self._labels, self._shares = set(guess.label_columns), set(guess.share_columns)
-        self._numbers = self._shares | set(guess.scores.values()) | set(guess.confidence.values())
-        self._factor = {name: by_name[name].factor for name in self._numbers}
-        self._factor |= {name: 1.0 for name in guess.scores.values() if by_name[name].factor == 1.0}
+        self._numbers = self._shares | set(guess.score_columns) | set(guess.confidence.values())
+        in_percent = {name for name in self._shares if by_name[name].is_percent}
+        self._percent = self._shares if guess.shares.percent else in_percent
+        members = {*self._labels, *self._shares, *guess.score_columns} - {guess.truth}
+        one_each = not (guess.is_people_alone or guess.annotator)
+        self._said = [self._place[name] for name in members] if one_each else []
         self._rare = _rare_labels(guess, by_name)
         self._rows_seen: set[bytes] = set()
         self._ids_seen: set[str] = set()
@@ -105,13 +116,23 @@ class Cleaner:
             if all(is_blank(cell) for cell in row):
                 self._changed("", EMPTY, "")
                 continue
+            if is_total(row) and not self._has_label(row):
+                self._changed("", TOTAL, "")
+                continue
             digest = row_digest(row)
             if digest in self._rows_seen:
                 self._changed("", DUPLICATE, "")
                 continue
             if self._repeats is None or self._repeats.has_row(digest):
                 self._rows_seen.add(digest)
+            if self._said and all(is_blank(row[at]) for at in self._said):
+                self._changed("", NOTHING, "")
+                continue
             yield self._row(row)
+
+    def _has_label(self, row: Row) -> bool:
+        """Whether a row has a class in any column of labels."""
+        return any(spelling(row[self._place[name]] or "") in self._guess.classes for name in self._labels)
 
     def _row(self, row: Row) -> list[Cell]:
         cells: list[Cell] = [self._cell(name, cell) for name, cell in zip(self._columns, row, strict=True)]
@@ -122,6 +143,9 @@ class Cleaner:
 
     def _cell(self, name: str, cell: str | None) -> Cell:
         if cell is None or not cell.strip():
+            return None
+        if name == self._guess.truth and spelling(cell) in self._guess.no_truth:
+            self._changed(name, BLANK, cell)
             return None
         has_role = name in self._labels or name in self._numbers or name == self._guess.annotator
         if has_role and is_blank(cell) and spelling(cell) not in self._guess.classes:
@@ -153,7 +177,7 @@ class Cleaner:
             return text
         if "," in text:
             self._changed(name, COMMA, text, f"{number.value:g}")
-        if number.percent or (name in self._shares and self._factor[name] != 1.0):
+        if number.percent or name in self._percent:
             self._changed(name, PERCENT, text, f"{number.value / 100:g}")
             return number.value / 100.0
         return number.value
@@ -161,7 +185,10 @@ class Cleaner:
     def _normalise(self, cells: list[Cell], places: list[int]) -> None:
         values = [cells[at] for at in places]
         shares = [value for value in values if isinstance(value, float)]
-        if len(shares) < len(values) or len(values) < 2 or len(values) < len(self._guess.classes):
+        if any(value is None for value in values) and shares:
+            self._wrong(self._columns[places[0]], GAPS, "some are blank")
+        of_all = len(values) >= max(2, len(self._guess.classes))
+        if len(shares) < len(values) or not of_all or self._guess.shares.scale != "probability":
             return
         total = sum(shares)
         if abs(total - 1.0) <= EXACT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from twoheads.observations.columns import ANNOTATOR, ANSWER, HUMAN, ITEM, TRUTH, matching
+from twoheads.observations.members import is_score_column
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.formats.opening import Reading
 
@@ -18,9 +19,10 @@ def table_arguments(roles: Guess, path: str) -> list[str]:
     return [path]
 
 
-def positive_option(roles: Guess) -> list[str]:
-    """The option that names the class which high scores mean."""
-    return ["--positive", roles.positive] if roles.scores and roles.positive else []
+def value_options(roles: Guess) -> list[str]:
+    """The options that say what numbers mean: the class of high scores, and the scale of a model."""
+    scale = ["--model-scale", roles.shares.scale] if roles.shares.scale != "probability" else []
+    return scale + (["--positive", roles.positive] if roles.score_columns and roles.positive else [])
 
 
 def clean_name(path: str) -> str:
@@ -37,7 +39,7 @@ def fit_options(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
     people = _people_option(roles, columns)
     models = _model_option(roles, columns)
     names = new_names(roles, columns)
-    conventional = {*roles.scores.values(), *roles.labellers.values(), *roles.confidence.values()}
+    conventional = {*roles.score_columns, *roles.labellers.values(), *roles.confidence.values()}
     if people is None or models is None or any(names[name] != name for name in conventional):
         return None
     found += people + models
@@ -45,11 +47,13 @@ def fit_options(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
         found += ["--annotator", roles.annotator]
     if roles.truth and roles.truth not in TRUTH:
         found += ["--truth-column" if roles.is_people_alone else "--truth", roles.truth]
-    return found + positive_option(roles)
+    return found + value_options(roles)
 
 
 def _people_option(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
     answers = list(roles.people.values())
+    if not answers:
+        return []
     if roles.annotator:
         return [] if answers[0] in ANSWER else ["--human", answers[0]]
     if set(answers) == {"human"} or set(answers) == set(matching(columns, HUMAN).values()):
@@ -108,10 +112,20 @@ def new_names(roles: Guess, columns: tuple[str, ...]) -> dict[str, str]:
         before = "" if model == "model" else f"{model}."
         names |= {column: f"{before}p_{label}" for label, column in found.items()}
     names |= {column: "score" if name == "model" else f"{name}.score" for name, column in roles.scores.items()}
+    for name, column in roles.grades.items():
+        names[column] = column if is_score_column(column) else f"human_{name}.score"
     names |= {column: f"{name}.label" for name, column in roles.labellers.items()}
     only = len(roles.people) == 1
     names |= {column: "confidence" if only else f"confidence_{name}" for name, column in roles.confidence.items()}
-    return names
+    taken = {names[name] for name in columns if name in roles.used}
+    others = {name for name in columns if name not in roles.used and (name in taken or _is_convention(name))}
+    return names | {name: f"other {name}" for name in others}
+
+
+def _is_convention(name: str) -> bool:
+    """Whether `fit` would read a column by its name."""
+    known = {*ITEM, *TRUTH, "human", "confidence", "score"}
+    return name in known or name.startswith(("human_", "p_", "confidence_")) or name.endswith((".label", ".score"))
 
 
 def reading_options(how: Reading) -> list[str]:

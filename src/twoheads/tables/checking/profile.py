@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from twoheads.observations.labels import label_text
 from twoheads.tables.checking.cells import is_blank, number_in, words_of
-from twoheads.tables.formats.data_file import Wanted
-from twoheads.tables.formats.source import Source
+from twoheads.tables.checking.table_rows import TableRows, is_total
 from twoheads.text import spelling
 
 #: So many rows are looked at.
 MOST_ROWS = 200_000
 #: A column with more distinct texts than this does not hold labels.
 MOST_LABELS = 200
-#: Rows read at a time.
-BATCH = 8192
 
 
 @dataclass
@@ -28,6 +23,7 @@ class Profile:
     spellings        how often each text occurs, without the blanks around it; at most `MOST_LABELS` are kept
     n_padded         texts with blanks around them
     n_numbers        cells that are numbers, from ``low`` to ``high``
+    total            the sum of these numbers
     n_whole          numbers that are whole
     n_percent        numbers in per cent
     n_distinct       distinct texts
@@ -40,6 +36,7 @@ class Profile:
     n_numbers: int = 0
     n_whole: int = 0
     n_percent: int = 0
+    total: float = 0.0
     low: float = float("inf")
     high: float = float("-inf")
     spellings: Counter[str] = field(default_factory=Counter)
@@ -64,6 +61,7 @@ class Profile:
             return
         self.n_numbers += 1
         self.n_percent += number.percent
+        self.total += number.value
         self.n_whole += number.value.is_integer()
         self.low, self.high = min(self.low, number.value), max(self.high, number.value)
 
@@ -111,29 +109,30 @@ class Profile:
         return found
 
     @property
-    def factor(self) -> float:
-        """By which its numbers are multiplied to be shares: 0.01 if they are in per cent."""
-        return 0.01 if self.n_percent > 0.5 * self.n_numbers else 1.0
+    def is_percent(self) -> bool:
+        """Whether most of its numbers are written in per cent."""
+        return self.n_percent > 0.5 * self.n_numbers
+
+    @property
+    def mean(self) -> float:
+        """The mean of its numbers."""
+        return self.total / max(self.n_numbers, 1)
+
+    def speaks(self, hints: frozenset[str]) -> bool:
+        """Whether a word of its name is one of these."""
+        return bool(hints & set(self.words))
 
 
-def rows_as_text(source: Source) -> Iterator[list[tuple[str | None, ...]]]:
-    """The rows of a table as texts, a batch at a time."""
-    wanted = Wanted(labels=source.columns, nothing=())
-    for batch in source.batches(wanted, BATCH):
-        columns = [
-            [None if value is None else label_text(value) for value in batch.column(name).to_pylist()]
-            for name in source.columns
-        ]
-        yield list(zip(*columns, strict=True))
-
-
-def profiles(source: Source) -> list[Profile]:
-    """The content of each column, from the first rows."""
-    found = [Profile(name) for name in source.columns]
-    for rows in rows_as_text(source):
+def profiles(table: TableRows) -> list[Profile]:
+    """The content of each column, from the first rows; those of totals are left out."""
+    found = [Profile(name) for name in table.columns]
+    n_rows = 0
+    for rows in table:
         for row in rows:
-            for profile, text in zip(found, row, strict=True):
-                profile.add(text)
-        if found and found[0].n_rows >= MOST_ROWS:
+            if not is_total(row):
+                for profile, text in zip(found, row, strict=True):
+                    profile.add(text)
+        n_rows += len(rows)
+        if n_rows >= MOST_ROWS:
             break
     return found

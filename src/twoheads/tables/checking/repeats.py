@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.engines.room import room
-from twoheads.tables.checking.profile import rows_as_text
-from twoheads.tables.formats.source import Source
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.schema.id_hashes import SpilledWords
 
 
@@ -37,12 +36,12 @@ class Repeats:
     ids: frozenset[int]
 
     @classmethod
-    def of(cls, source: Source, item: str | None) -> Repeats:
+    def of(cls, table: TableRows, item: str | None) -> Repeats:
         """Those of a table; ``item`` is its column of ids, None where they may repeat."""
-        place = None if item is None else source.columns.index(item)
+        place = None if item is None else table.columns.index(item)
         rows, ids = SpilledWords(), SpilledWords()
         with room("rows could not be checked for repeats"):
-            for batch in rows_as_text(source):
+            for batch in table:
                 rows.add(_words(map(row_digest, batch)))
                 if place is not None:
                     ids.add(_words(text_digest(row[place] or "") for row in batch))
