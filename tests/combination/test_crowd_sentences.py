@@ -89,7 +89,7 @@ PEOPLE = {
             {"people": PEOPLE | {"n": 2, "with_enough_answers": 2}},
             [
                 "Of the 2 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
-                "(49 % [47, 51], 1,039 answers with truth)."
+                "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice."
             ],
         ),
         (  # 5 / (1 + 4 * 0.375) = 2
