@@ -19,7 +19,6 @@ VIEWS = [
     (400, "screen", True),
     (794, "print", False),
 ]
-FEW = ["no_truth", "team_loses", "crowd_of_17"]
 
 #: What is wrong with a page as it is shown, by kind; empty lists if nothing is.
 AUDIT = """(() => {
@@ -101,9 +100,7 @@ def written(tmp_path, team, X, y, **options):
     return tmp_path / "report.html", found
 
 
-@pytest.mark.parametrize(
-    "kind", [*FEW, *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind not in FEW)]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_cut_off(browser, tmp_path, kind):
     path, found = written(tmp_path, *KINDS[kind]())
     assert audited(browser, path) == {}
@@ -116,6 +113,10 @@ def test_nothing_is_cut_off(browser, tmp_path, kind):
     browser.evaluate("scrollTo(0, 0)")
     last = browser.evaluate("document.querySelector('.advice').getBoundingClientRect().bottom")
     assert last <= 800  # verdict, whom, how much, how sure and what next are on the first screen
+    browser.show(width=400)
+    browser.evaluate(SETTLED)
+    first = "[...document.querySelectorAll('.advice h2')].map(each => each.getBoundingClientRect().bottom + 24)"
+    assert max(browser.evaluate(first)) <= 800  # on a phone's, the first words of each
 
 
 def test_methods_side_by_side(browser, tmp_path):
