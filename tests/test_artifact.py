@@ -368,7 +368,8 @@ def test_a_changed_digit_is_noticed(path):
 def test_an_unknown_class(path):
     rewritten(path, lambda team: team | {"class": "Popen"})
     assert refused(path) == (
-        f"{path}: it holds a 'Popen', which this twoheads does not know. Install the twoheads that wrote it."
+        f"{path}: it holds a 'Popen', which is not registered here. Import the module that defines it, or install the "
+        "twoheads that wrote the file."
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twoheads.text import count, interval, listed, p_value, percent
+from twoheads.text import count, cut, interval, listed, p_value, percent
 
 
 def test_counts():
@@ -35,3 +35,9 @@ def test_p_values_never_round_to_the_significance_level(value, text):
 def test_long_lists_are_cut():
     assert listed(["a", "b"]) == "a, b"
     assert listed(range(14)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (14 in all)"
+
+
+def test_what_is_cut_is_one_line():
+    assert cut("a\tb\r\nc\x00é") == "a\\tb\\r\\nc\\x00é"
+    assert listed(["a", "b\n" * 3]) == "a, b\\nb\\nb\\n"
+    assert cut("x" * 81) == "x" * 80 + "..."

@@ -11,24 +11,23 @@ import doctest
 import io
 import os
 import re
-import shlex
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from twoheads.cli.commands.demo import write_example
-from twoheads.cli.running import run
+from tests.docs import shell
 
 
 def fill(page: Path) -> None:
     """Run a page and write what its examples print into it."""
     names: dict[str, Any] = {"__name__": "page"}
+    shell.FILES.get(page.name, lambda: None)()
 
     def block(found: re.Match[str]) -> str:
         if found[1] == "python" and ">>> " in found[2]:
             return f"```python\n{_with_output(found[2], names)}```"
-        if found[1] == "sh" and page.name in ("get-started.md", "tutorial.md"):
+        if found[1] == "sh":
             _run_commands(found[2])
         return found[0]
 
@@ -53,14 +52,8 @@ def _with_output(code: str, names: dict[str, Any]) -> str:
 
 
 def _run_commands(code: str) -> None:
-    for line in code.splitlines():
-        command, *arguments = shlex.split(line, comments=True)[1:] if line.startswith("twoheads ") else ["report"]
-        if command == "demo":
-            Path("demo").mkdir()
-            write_example(Path("demo", "labelled.csv"), Path("demo", "held-out.csv"))
-        elif command != "report":
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                run([command, *arguments])
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        shell.run_block(code, long=False)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def problems(found: dict[str, Any]) -> list[str]:
         wrong.append(f"scrolls sideways ({found['scroll']} > {found['client']}): {found['wide']}")
     wrong += [f"broken figure {name}" for name in found["broken"]] + [f"fetches {name}" for name in found["fetched"]]
     if found["contrast"] < 4.5:
-        wrong.append(f"contrast of text {found['contrast']:.1f}")
+        wrong.append(f"contrast of text {found['contrast']:.1f}: {found['faint']}")
     return wrong
 
 

@@ -24,6 +24,11 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Examples with prompts as a session of Python: what they print is no code."""
+    return re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)
+
+
 def on_page_content(content: str, **_: Any) -> str:
     """Formulas that Arithmatex has marked, as MathML; figures of the gallery by their own address alone.
 
@@ -52,6 +57,7 @@ def _display(found: re.Match[str]) -> str:
 def _mathml(formula: str, display: str) -> str:
     formula = html.unescape(formula.strip())
     found = convert(formula, display=display)
+    found = re.sub(r"<mi>log</mi>(?!<mo stretchy)", r'<mi>log</mi><mspace width="0.17em"/>', found)
     if "\\" in found:
         log.warning("A command of this formula is not known: %s", formula)
     return found

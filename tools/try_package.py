@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,13 +23,15 @@ assert (th.load("team.json").predict(data.observations) == team.predict(data.obs
 assert importlib.resources.files("twoheads").joinpath("py.typed").is_file()
 assert any("LICENSE" in str(file) for file in importlib.metadata.files("twoheads"))
 assert not {"pandas", "matplotlib", "duckdb", "pyarrow", "typer"} & set(sys.modules)
+assert th.__file__.startswith(sys.prefix), th.__file__
 print("twoheads", th.__version__, "from", th.__file__)
 """
 
 
 def run(*command: str, cwd: Path) -> None:
-    """Run a command; its output is shown, and a failure ends the program."""
-    subprocess.run(command, cwd=cwd, check=True)
+    """Run a command, which must not find the package by PYTHONPATH; a failure ends the program."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(command, cwd=cwd, env=environment, check=True)
 
 
 def try_file(path: Path) -> None:

@@ -2,6 +2,7 @@
 # What each reader confuses
 
 A confusion matrix per reader, shrunk towards the crowd's: readers with few answers borrow from the others.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt

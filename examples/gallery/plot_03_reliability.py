@@ -2,6 +2,7 @@
 # Is 90 % really 90 %?
 
 Reliability of the two models as they are, and of the team. A calibrated forecaster is on the diagonal.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt

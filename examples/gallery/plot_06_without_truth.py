@@ -1,7 +1,7 @@
 """
 # Without any truth
 
-What the team believes about each reader without truth, beside what is true.
+What the team believes about each reader without truth, beside what is true. Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ stats = team.annotator_stats_
 actual = []
 for name in stats["annotator"]:
     answer = data.table[f"human_{name}"]
-    told = (answer.notna() & (answer != "unsure")).to_numpy()
-    actual.append(np.mean(answer[told].astype(int).to_numpy() == data.truth[told]))
+    answered = (answer.notna() & (answer != "unsure")).to_numpy()
+    actual.append(np.mean(answer[answered].astype(int).to_numpy() == data.truth[answered]))
 
 # %%
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")

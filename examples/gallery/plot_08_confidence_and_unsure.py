@@ -2,6 +2,7 @@
 # What confidence is worth
 
 Readers stated a confidence from 1 to 5. How often are answers at each level correct, and what does the team gain?
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +18,9 @@ table, held_out = data.table, data.y == -1
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for name in ["ana", "chloe", "dev"]:
     answer = table[f"human_{name}"]
-    told = (answer.notna() & (answer != "unsure")).to_numpy()
-    right = answer[told].astype(int).to_numpy() == data.truth[told]
-    level = table[f"confidence_{name}"][told].astype(int).to_numpy()
+    answered = (answer.notna() & (answer != "unsure")).to_numpy()
+    right = answer[answered].astype(int).to_numpy() == data.truth[answered]
+    level = table[f"confidence_{name}"][answered].astype(int).to_numpy()
     ax.plot(
         range(1, 6),
         [right[level == at].mean() if (level == at).any() else np.nan for at in range(1, 6)],

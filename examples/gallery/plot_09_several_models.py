@@ -1,7 +1,7 @@
 """
 # One model, another model, both
 
-What a second model adds beside five readers.
+What a second model adds beside five readers. Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -28,6 +28,9 @@ ax.set(xlabel="log loss, held out")
 ax.invert_yaxis()
 
 # %%
+# Both models beside the readers are better than `bayes` alone and no better than `linear` alone: two models that see the same
+# pixels bring little more than the better of them. Compare on held-out items before you add a model.
+#
 # ## On your own data
 #
 # Columns `<model>.p_<class>` for each model. `team.pool_.weight_` has the weights. Models must not have been trained on these

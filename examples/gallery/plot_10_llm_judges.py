@@ -33,16 +33,18 @@ for size in sizes:
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-worth = [value["value"] if isinstance(value, dict) else np.ravel(value)[0] for value in effective]
+value, low, high = np.transpose(effective)
 axes[0].plot(sizes, [2 + size for size in sizes], "--", color="grey", label="members")
-axes[0].plot(sizes, worth, "o-", label="effective members")
+axes[0].plot(sizes, value, "o-", label="effective members")
+axes[0].fill_between(sizes, low, high, alpha=0.3)
 axes[0].set(xlabel="judges beside two people", ylabel="independent members")
 axes[0].legend()
 axes[1].plot(sizes, error, "o-")
-axes[1].set(xlabel="judges beside two people", ylabel="error in %, held out", ylim=(0, None))
+axes[1].set(xlabel="judges beside two people", ylabel="error in %, held out", ylim=(0, 25))
 
 # %%
-# The error hardly changes: the judges after the first bring the same errors again.
+# The error hardly changes: the judges after the first bring the same errors again. The panel is even worth fewer independent
+# members the more judges it has, because more of its pairs share their errors.
 #
 # ## On your own data
 #

@@ -2,6 +2,7 @@
 # Whom to ask next
 
 All answers are hidden and bought one by one: by expected gain, where the model is least sure, or at random.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,8 @@ ax.set(xlabel="answers bought, for 300 images", ylabel="error in %")
 ax.legend()
 
 # %%
+# By expected gain nothing more is bought once no single answer is expected to change a label: that line ends early.
+#
 # The plan for the next answers, with what they are expected to be worth:
 
 plan = th.choose(team, data.observations.take(rows), budget=5)

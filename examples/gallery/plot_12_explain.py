@@ -1,7 +1,7 @@
 """
 # Why this label?
 
-The log-odds of a label are a sum of contributions, one per member.
+The log-odds of a label are a sum of contributions, one per member. Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt

@@ -2,6 +2,7 @@
 # Look at the groups
 
 An average hides groups. A third of the images comes from an old scanner with more noise.
+Example data: real images and classifiers, **simulated readers**.
 """
 
 import matplotlib.pyplot as plt

@@ -34,6 +34,8 @@ for ax, bound, name in zip(axes, (published, corrected), ("as published", "corre
     ax.set(title=name, xlabel="accuracy", ylabel="bound" if ax is axes[0] else "")
 
 # %%
+# Of two classes the corrected bound is the accuracy itself; of more classes it is below it.
+#
 # ## On your own data
 #
 # `check_accuracy_bound(calibrated_proba, human_given_true, human_label, y)` puts the bound beside the measured accuracy; the report has it.

@@ -52,9 +52,10 @@ labelled = data.y >= 0
 bayes = data.observations.model_proba[0]
 mixing = GalleryMixing().fit(bayes[labelled], data.y[labelled])
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
-ax.plot(GRID, np.maximum(mixing.log_likelihood_, mixing.log_likelihood_.max() - 100))
+ax.plot(GRID, mixing.log_likelihood_)
 ax.axvline(mixing.share_, color="grey", linestyle="--")
-ax.set(xlabel="share of the uniform distribution", ylabel="log-likelihood")
+best = mixing.log_likelihood_.max()
+ax.set(xlabel="share e of the uniform distribution", ylabel="log-likelihood", ylim=(best - 100, best + 5))
 print(f"e = {mixing.share_:.2f}")
 
 # %%

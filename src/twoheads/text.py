@@ -41,8 +41,9 @@ def p_value(value: float) -> str:
 
 
 def cut(text: str, most: int = 80) -> str:
-    """A text, or the beginning of a long one."""
-    return text if len(text) <= most else f"{text[:most]}..."
+    """A text, or the beginning of a long one, on one line: a line break in it is shown as in Python."""
+    shown = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text[:most])
+    return shown if len(text) <= most else f"{shown}..."
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:

@@ -221,6 +221,13 @@ def test_a_file_where_the_demo_wants_a_folder(here, capsys):
     mistaken(capsys, ["demo", "demo"], "is a file")
 
 
+@pytest.mark.parametrize("name", ["labelled.csv", "held-out.csv", "team.json", "report.html"])
+def test_the_demo_replaces_no_file_of_others(name, here, capsys):
+    (here / name).write_text("mine")
+    mistaken(capsys, ["demo", "."], f"has not written {name}")
+    assert (here / name).read_text() == "mine"
+
+
 def test_truth_of_a_single_item_works(here, capsys):
     (here / "t.csv").write_text(HEADER + "1,a,0.7,0.3,a\n2,b,0.4,0.6,\n3,a,0.8,0.2,\n")
     assert run(["fit", "t.csv"]) == 0

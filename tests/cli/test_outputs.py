@@ -42,6 +42,13 @@ ANOTHER_ROAD = [
     ["report", "team.json", "held.csv", "--truth", "t.csv", "-o", "t.csv"],
     ["ask", "team.json", "days", "--budget", "2", "-o", "days/a.csv"],
     ["ask", "team.json", "held.csv", "--budget", "2", "-o", "team.json"],
+    ["combine", "team.json", "held.csv", "--class-shares", "shares.csv", "-o", "shares.csv"],
+    ["report", "team.json", "held.csv", "--class-shares", "shares.csv", "-o", "shares.csv"],
+    ["update", "keeping.json", "--forget", "ids.csv", "-o", "ids.csv"],
+    ["update", "keeping.json", "days/*.csv", "-o", "hard.csv"],
+    ["merge", "team.json", "keeping.json", "-o", "team.json"],
+    ["check", "days/*.csv", "--fix", "link.csv"],
+    ["compare", "days", "--methods", "P+L", "-o", "days/a.csv"],
 ]
 
 
@@ -49,10 +56,25 @@ ANOTHER_ROAD = [
 def test_an_input_by_another_road_is_not_overwritten(arguments, here, capsys):
     (here / "link.csv").symlink_to("days/a.csv")
     os.link(here / "days" / "b.csv", here / "hard.csv")
+    (here / "shares.csv").write_text("class,share\na,0.5\nb,0.5\n")
+    (here / "ids.csv").write_text("item\n5\n")
+    assert run(["fit", "held.csv", "--keep-items", "-o", "keeping.json"]) == 0
+    capsys.readouterr()
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     assert run(arguments) == 2
     assert "would destroy it" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("command", ["fit", "combine team.json", "check"])
+def test_kept_items_are_not_overwritten(command, here, capsys):
+    assert run(["fit", "held.csv", "--keep-items", "-o", "keeping.json"]) == 0
+    (kept,) = here.glob("keeping.items/*/items.parquet")
+    before, option = kept.read_bytes(), "--fix" if command == "check" else "-o"
+    assert run([*command.split(), "held.csv", option, str(kept)]) == 2
+    said = capsys.readouterr().err
+    assert f"holds items that a team keeps, and nothing else. Write elsewhere with {option}." in said
+    assert kept.read_bytes() == before
 
 
 def reader_of(pipe, found):

@@ -130,7 +130,7 @@ def test_json_of_the_demo_holds_the_results_of_its_commands(tmp_path, capsys, mo
         console.result({"of": step[0]})
         return 0
 
-    monkeypatch.setattr(demo, "write_example", lambda *_: None)
+    monkeypatch.setattr(demo, "write_example", lambda *_, **__: None)
     with console.mode(json=True, quiet=True):
         console.result(demo.run_demo(tmp_path / "demo", ran))
     found = valid(json.loads(capsys.readouterr().out), "demo")

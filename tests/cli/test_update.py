@@ -211,6 +211,34 @@ def test_items_that_a_killed_update_left_are_removed_by_the_next(here):
     assert len(list((here / "team.items").iterdir())) == 1
 
 
+def test_a_copy_of_a_pair_that_is_interrupted_leaves_nothing(here, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(keeping, "atomic_write", interrupted)
+    assert update("day0.csv", "--time", "seen", "-o", "new.json") == 130
+    assert not list(here.glob("new*"))
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_kept_items_have_the_permissions_of_their_team(mode, here):
+    (here / "team.json").chmod(mode)
+    assert update("day1.csv") == 0
+    found = {path.name: path.stat().st_mode & 0o777 for path in (here / "team.items").glob("*/*")}
+    assert found == dict.fromkeys(found, mode)
+    assert [path.stat().st_mode & 0o777 for path in (here / "team.items").iterdir()] == [mode | (mode & 0o444) >> 2]
+    assert (here / "team.json").stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("line", ["update team.json day1.csv", "fit day0.csv --keep-items --method P+L"])
+def test_no_items_are_kept_beside_a_device(line, here, capsys):
+    (here / "null").symlink_to("/dev/null")
+    before = sorted(here.iterdir())
+    assert run([*line.split(), "-o", "null"]) == 2
+    assert "null is no file that items could be kept beside. Name a file with -o." in capsys.readouterr().err
+    assert sorted(here.iterdir()) == before
+
+
 def test_what_cannot_be_updated_is_refused_with_the_remedy(here, capsys):
     def message(*arguments):
         assert run(list(arguments)) == 2

@@ -50,17 +50,18 @@ PEOPLE = {
         (
             {"people": PEOPLE},
             [
-                "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
-                "The most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob (49 % [47, 51], "
-                "1,039 answers with truth).",
+                "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
+                "Of the 145 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
+                "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice.",
             ],
         ),
         (
             {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
             [
-                "The 145 people differ: nine in ten are estimated to have an accuracy between 63 % and 90 %.",
-                "The most reliable of the 7 with enough answers is ann (88 % [82, 93], 56 answers with truth), "
-                "the least bob (49 % [47, 85], 1,039 answers with truth); their intervals overlap.",
+                "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
+                "Of the 7 people with enough answers, the most reliable is ann (88 % [82, 93], 56 answers with truth), "
+                "the least bob (49 % [47, 85], 1,039 answers with truth); the intervals are corrected for this "
+                "choice, and overlap.",
             ],
         ),
         (
@@ -73,16 +74,22 @@ PEOPLE = {
                 }
             },
             [
-                "The 145 people differ: nine in ten are believed to have an accuracy between 63 % and 90 %.",
-                "The most reliable is believed to be ann (88 % [82, 93], 99 answers), the least bob (49 % [47, 51], "
-                "2,000 answers).",
+                "Nine in ten of the 145 people are believed to have an accuracy between 63 % and 90 %.",
+                "Of the 145 people, the most reliable is believed to be ann (88 % [82, 93], 99 answers), the least bob "
+                "(49 % [47, 51], 2,000 answers); the intervals are corrected for this choice.",
             ],
         ),
         (
             {"people": {"n": 2, "kind": "measured", "nine_in_ten": [0.5, 0.9], "with_enough_answers": 1}},
             [
-                "The 2 people differ: nine in ten are estimated to have an accuracy between 50 % and 90 %.",
-                "No ranking: it needs two people with 10 answers on items with truth each.",
+                "No ranking of the 2 people: it needs two with 10 answers on items with truth each.",
+            ],
+        ),
+        (  # of two people nothing is said that takes ten
+            {"people": PEOPLE | {"n": 2, "with_enough_answers": 2}},
+            [
+                "Of the 2 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
+                "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice."
             ],
         ),
         (  # 5 / (1 + 4 * 0.375) = 2

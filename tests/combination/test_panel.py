@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import twoheads as th
@@ -183,3 +184,51 @@ def test_blocks_of_any_size_give_the_same_panel():
     one = th.recommended().fit(seen, truth)
     lazy = th.recommended().fit_items(replace(items, max_numbers=0))
     np.testing.assert_allclose(lazy.panel_.coefficient_, one.panel_.coefficient_, atol=1e-10)
+
+
+def graders(n_items=600, seed=0, asked=1.0):
+    """Six judges whose scores from 0 to 9 share a nuisance that differences of judges remove, and two classes."""
+    rng = np.random.default_rng(seed)
+    truth, nuisance = rng.integers(2, size=n_items), rng.normal(size=(n_items, 1))
+    score = 4.5 + np.linspace(0.4, 2.0, 6) * (truth[:, None] - 0.5) + 2 * nuisance + 0.7 * rng.normal(size=(n_items, 6))
+    score = np.where(rng.random(score.shape) < asked, np.clip(np.round(score), 0, 9), np.nan)
+    return pd.DataFrame({f"judge {at}.score": score[:, at] for at in range(6)}), truth
+
+
+def test_scores_have_weights_of_their_own_beyond_their_sides():
+    frame, truth = graders()
+    team = th.recommended().fit(frame, known(truth, 300))
+    new, new_truth = graders(seed=1)
+    assert team.panel_.scored_.tolist() == list(range(6))
+    with_levels = log_loss(team, new, new_truth)
+    error = np.mean(team.predict(new) != new_truth)
+    team.panel_.coefficient_[:, -6:] = 0.0
+    assert error < 0.24  # 0.29 by votes alone
+    assert log_loss(team, new, new_truth) > with_levels + 0.05
+
+
+def test_explanations_of_scores_add_up(tmp_path):
+    frame, truth = graders(200, asked=0.8)
+    team = th.recommended().fit(frame, truth)
+    explanation, log_proba = team.explain(frame), team.predict_log_proba(frame)
+    np.testing.assert_allclose(
+        explanation.log_odds, log_proba.max(axis=1, keepdims=True) - log_proba, rtol=1e-9, atol=1e-9
+    )
+    item = int(np.flatnonzero(team.predict(frame) == 1)[0])
+    levels = [frame.iloc[[item]].assign(**{"judge 5.score": value}) for value in (7.0, 8.0, 9.0)]
+    parts = [team.explain(each).parts["judge 5"][0, 0] for each in levels]  # odds of class 1 against class 0
+    assert parts == sorted(parts)
+    assert parts[0] < parts[-1]
+    team.save(tmp_path / "team.json")
+    np.testing.assert_array_equal(th.load(tmp_path / "team.json").predict_proba(frame), team.predict_proba(frame))
+
+
+def test_items_on_which_nobody_gives_a_score():
+    frame, truth = graders(200)
+    people = pd.DataFrame(
+        {f"human_{name}": truth ^ (np.arange(200) % at == 0) for name, at in (("ann", 3), ("bob", 4))}
+    )
+    team = th.recommended().fit(pd.concat([frame, people], axis=1), truth)
+    nothing = pd.concat([frame * np.nan, people], axis=1)
+    np.testing.assert_allclose(team.predict_proba(nothing).sum(axis=1), 1.0)
+    np.testing.assert_allclose(team.predict_proba(people), team.predict_proba(nothing), atol=1e-12)

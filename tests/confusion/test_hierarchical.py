@@ -204,14 +204,15 @@ def test_accuracy_intervals_cover_what_the_prior_draws():
     assert 0.44 < np.mean(covered[0.5]) < 0.56
 
 
-def test_intervals_of_a_dirichlet_confusion_cover_what_its_prior_draws():
+@pytest.mark.parametrize("n_classes", [3, 20])
+def test_intervals_of_a_dirichlet_confusion_cover_what_its_prior_draws(n_classes):
     rng = np.random.default_rng(1)
     confusion = DirichletConfusion(prior_strength=3)
-    concentration = confusion.concentrations(3, 3)
+    concentration = confusion.pseudo_counts(n_classes, n_classes)  # of the Dirichlet whose mean is the estimate
     hits = []
-    for _ in range(500):
+    for _ in range(1500 // n_classes):
         matrix = np.stack([rng.dirichlet(column) for column in concentration.T], axis=1)
-        counts = np.stack([rng.multinomial(10, matrix[:, j]) for j in range(3)], axis=1).astype(float)
+        counts = np.stack([rng.multinomial(10, matrix[:, j]) for j in range(n_classes)], axis=1).astype(float)
         low, high = confusion.fit_counts(counts[None]).accuracy_interval()
         hits.extend((low <= np.diagonal(matrix)) & (np.diagonal(matrix) <= high))
     assert 0.92 < np.mean(hits) < 0.98

@@ -2,27 +2,23 @@
 
 import doctest
 import re
-import shlex
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 import typer
+from tests.docs import shell
 from tools import help_texts
 
 import twoheads
 import twoheads.evaluation
 from twoheads.cli.app import app
-from twoheads.cli.commands.demo import write_example
-from twoheads.cli.running import run
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted(page for page in (ROOT / "docs").rglob("*.md") if "generated" not in page.parts)
 PAGES = [ROOT / "README.md", *DOCS]
-#: Pages whose commands are run, in the order of the page.
-RUN = ("get-started.md", "tutorial.md")
-#: Commands that take long there, and are tested elsewhere.
-LONG = ("demo", "evaluate", "report")
+#: Languages of blocks that are not run: what a command prints, which is compared after commands, and files of make.
+NOT_RUN = ("text", "make")
 
 
 def name_of(page):
@@ -31,12 +27,12 @@ def name_of(page):
 
 def blocks(page):
     """The fenced blocks of a page: language and code."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def commands(code):
-    """The arguments of each call of twoheads in a block of a shell."""
-    return [shlex.split(line, comments=True)[1:] for line in code.splitlines() if line.startswith("twoheads ")]
+def prose(page):
+    """A page without its fenced blocks."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
 def run_python(code, names, page):
@@ -50,41 +46,52 @@ def run_python(code, names, page):
     assert results.attempted == code.count(">>> ")
 
 
-def run_page(page, *, long):
+def run_page(page, capfd, *, long):
     names = {"__name__": "page"}
+    shell.FILES.get(page.name, lambda: None)()
+    printed = ""
     for language, code in blocks(page):
         if language == "python":
             run_python(code, names, page)
-        elif language == "sh" and page.name in RUN:
-            for arguments in commands(code):
-                if arguments[0] == "demo":
-                    Path("demo").mkdir()
-                    write_example(Path("demo", "labelled.csv"), Path("demo", "held-out.csv"))
-                if long or arguments[0] not in LONG:
-                    assert run(arguments) == 0, arguments
+        elif language == "sh":
+            capfd.readouterr()
+            shell.run_block(code, long=long)
+            printed = "".join(capfd.readouterr())
+        elif language == "text" and printed:
+            assert [line for line in code.splitlines() if line not in printed.splitlines()] == []
+        else:
+            assert language in NOT_RUN, f"a block in {language or 'no language'} would not be run"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    run_page(page, long=False)
+    run_page(page, capfd, long=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name in RUN], ids=name_of)
-def test_all_commands_run(page, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", [page for page in PAGES if "```sh" in page.read_text(encoding="utf-8")], ids=name_of)
+def test_all_commands_run(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    run_page(page, long=True)
+    run_page(page, capfd, long=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_code_is_hidden_in_an_indented_block(page):
+    # Only fenced blocks are run.
+    code = re.compile(r" {4}(twoheads |pip |>>> |from |import |with )")
+    assert [line for line in prose(page).splitlines() if code.match(line)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_have_the_options_that_pages_show(page):
     root = typer.main.get_command(app)
-    for language, code in blocks(page):
-        for command, *arguments in commands(code) if language in ("sh", "bash") else ():
-            known = {option for parameter in root.commands[command].params for option in parameter.opts}
-            used = {argument.partition("=")[0] for argument in arguments if re.match(r"--?[a-z]", argument)}
-            assert used <= known | {"--help"}, (command, used - known)
+    shown = [code for language, code in blocks(page) if language == "sh"]
+    shown += [line.replace("\\|", "|") for line in re.findall(r"`(twoheads [a-z][^`]*)`", prose(page))]
+    for command, *arguments in (call for code in shown for call in shell.calls(code)):
+        known = {option for parameter in root.commands[command].params for option in parameter.opts}
+        used = {argument.partition("=")[0] for argument in arguments if re.match(r"--?[a-z]", argument)}
+        assert used <= known | {"--help"}, (command, used - known)
 
 
 def test_help_texts_are_those_of_the_commands():

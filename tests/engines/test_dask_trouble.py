@@ -1,6 +1,8 @@
-"""A scheduler or all workers of a running cluster that are killed in the middle of a fit: one sentence, soon."""
+"""Processes of a cluster that are killed in the middle of a fit, or a terminal that is closed: one sentence, soon."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -75,3 +77,22 @@ def test_a_process_of_the_cluster_that_is_killed(victim, sentence, cluster, tmp_
     assert len(said) == 1, client.stderr
     assert said[0].startswith(sentence)
     assert (tmp_path / "team.json").read_text() == "old"
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_a_terminal_that_ends_all_processes_of_a_cluster_leaves_nothing(number, tmp_path):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    pq.write_table(problem(20_000, 4, 0.0), tmp_path / "t.parquet", row_group_size=5_000)
+    client = subprocess.Popen(
+        [sys.executable, "-m", "twoheads", "fit", "t.parquet", "--engine", "dask"],
+        cwd=tmp_path, env=os.environ | {"TMPDIR": str(temporary)}, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert "dashboard" in client.stderr.readline()
+    assert [path.name.split("-")[0] for path in temporary.iterdir()] == ["twoheads"]
+    os.killpg(client.pid, number)
+    _, said = client.communicate(timeout=120)
+    assert client.returncode == 128 + number
+    assert said == "Interrupted; no partial file was left.\n"
+    assert list(temporary.iterdir()) == []

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.simulation import simulate_crowd
 from scipy.stats import binomtest, norm
@@ -28,6 +29,7 @@ from twoheads.evaluation import (
     predictions,
 )
 from twoheads.evaluation.bootstrap import GROUPS, resampling
+from twoheads.kernels.inference.shares import share_interval
 
 
 def problem(n, seed=0, n_classes=4, accuracy=0.8, strength=2.0):
@@ -351,3 +353,14 @@ def test_what_cannot_be_judged():
         compare(team, X, [None] * 50)
     with pytest.raises(InvalidParameter, match="n_bootstrap must be a whole number of at least 1; it is 0"):
         compare(team, X, y, n_bootstrap=0)
+
+
+def test_the_interval_of_the_best_person_is_corrected_for_the_choice():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    answers = {f"human_{name}": np.where(rng.random(120) < 0.85, y, 1 - y) for name in "abcde"}
+    X = pd.DataFrame(answers | {"p_0": 0.5, "p_1": 0.5})
+    found = compare(th.ProbabilityLabelCombiner().fit(X, y), X, y, held_out=True).rivals
+    (best,) = (rival for rival in found if rival.key == "best_person")
+    expected = share_interval(best.error.value, 120, 1 - 0.05 / 5)
+    assert (best.error.low, best.error.high) == pytest.approx(expected)

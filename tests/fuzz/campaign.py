@@ -7,7 +7,9 @@ Findings are printed, and their files are kept with ``--keep FOLDER``.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
+import gc
 import shutil
 import signal
 import sys
@@ -15,11 +17,14 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import mock
 
+from tests.fuzz.connections import kept_connections
 from tests.fuzz.targets import TARGETS as OF_TABLES
 from tests.fuzz.targets import Finding
 from tests.fuzz.teams import TARGETS as OF_TEAMS
@@ -42,16 +47,36 @@ def campaign(
 ) -> Outcome:
     """Run a target until the time, or the number of cases, is over."""
     outcome, number, end = Outcome(), start, time.monotonic() + seconds
-    while time.monotonic() < end and (cases is None or number < start + cases):
-        with tempfile.TemporaryDirectory() as folder:
+    with kept_connections(), _own_place() as place:
+        while time.monotonic() < end and (cases is None or number < start + cases):
+            folder = place / "case"
+            folder.mkdir()
             try:
-                outcome.counts[_timed(name, number, Path(folder))] += 1
+                outcome.counts[_timed(name, number, folder)] += 1
+                _need_clean(place, folder)
             except Exception:
                 outcome.findings[number] = traceback.format_exc()
-                if keep:
+                if keep and folder.is_dir():
                     shutil.copytree(folder, keep / f"{name}-{number}", dirs_exist_ok=True)
-        number += 1
+            for path in place.iterdir():
+                shutil.rmtree(path)
+            number += 1
     return outcome
+
+
+def _need_clean(place: Path, folder: Path) -> None:
+    """Nothing is left in the folder for temporary files when nobody reads a copy any more, and nothing is missing."""
+    if list(place.iterdir()) != [folder]:
+        gc.collect()
+    if (there := [path.name for path in place.iterdir()]) != [folder.name]:
+        raise Finding(f"{there} are in the folder for temporary files")
+
+
+@contextlib.contextmanager
+def _own_place() -> Iterator[Path]:
+    """A folder for temporary files of this campaign alone: what a case deletes is nobody else's."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+        yield Path(folder)
 
 
 def _timed(name: str, number: int, folder: Path) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from random import Random
 from typing import Any
 
@@ -89,7 +90,7 @@ def _change(holder: Any, key: Any, other: Any, rng: Random) -> None:
         holder[rng.choice((key + "x", key.upper(), "", "id", "class", "value"))] = holder.pop(key)
     elif kind == 7 and isinstance(holder, list):
         holder.insert(rng.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
-    elif type(holder[key]) in (int, float):
+    elif type(holder[key]) in (int, float) and math.isfinite(holder[key]):
         holder[key] = rng.choice(
             (-holder[key], holder[key] * 1e6, holder[key] + 1, int(holder[key] % 7), float(holder[key]))
         )

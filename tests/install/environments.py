@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def extras() -> list[str]:
     """The extras for users, each by itself."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    return [name for name in declared if name not in ("all", "test")]
+    return [name for name in declared if name not in ("all", "docs", "test")]
 
 
 def tried(chosen: list[str], python: str, *, lowest: bool = False) -> bool:

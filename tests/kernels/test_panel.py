@@ -12,7 +12,14 @@ from twoheads.kernels.panel.average import fit_panel
 from twoheads.kernels.panel.leave_one_out import left_out_proba, moderated, variance_of_lead
 from twoheads.kernels.panel.prediction import FittedPanel, leading_two, moments, panel_proba
 from twoheads.kernels.panel.ridge import PanelData, design_of, fit_ridge
-from twoheads.kernels.panel.votes import effective_members, error_correlation, vote_features, votes_of
+from twoheads.kernels.panel.votes import (
+    LevelScale,
+    effective_members,
+    error_correlation,
+    level_features,
+    vote_features,
+    votes_of,
+)
 
 
 def panel(n_items=40, n_classes=3, n_members=4, seed=0, weight=None):
@@ -46,9 +53,9 @@ def log_posterior_of(data, scale, theta):
     return value
 
 
-@pytest.mark.parametrize("scale", [0.2, 1.0])
-def test_the_mode_is_that_of_a_general_optimiser(scale):
-    data, _ = panel(weight=np.random.default_rng(1).random(40) * 2)
+@pytest.mark.parametrize(("scale", "n_classes"), [(0.2, 3), (1.0, 3), (0.6, 2)])
+def test_the_mode_is_that_of_a_general_optimiser(scale, n_classes):
+    data, _ = panel(n_classes=n_classes, weight=np.random.default_rng(1).random(40) * 2)
     found = fit_ridge(data, scale)
     start = np.append(1.0, np.zeros(len(found.theta) - 1))
     other = minimize(lambda at: -log_posterior_of(data, scale, at), start, method="BFGS", options={"gtol": 1e-8})
@@ -57,8 +64,9 @@ def test_the_mode_is_that_of_a_general_optimiser(scale):
     np.testing.assert_allclose(again.theta, found.theta, atol=1e-9)
 
 
-def test_leaving_an_item_out_is_close_to_a_refit_without_it():
-    data, _ = panel(n_items=60)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leaving_an_item_out_is_close_to_a_refit_without_it(n_classes):
+    data, _ = panel(n_items=60, n_classes=n_classes)
     mode = fit_ridge(data, 0.6)
     approximate = left_out_proba(data, mode, 1.0)
     inside = fit_ridge(data, 0.6)
@@ -71,6 +79,16 @@ def test_leaving_an_item_out_is_close_to_a_refit_without_it():
         shrunk.append(np.abs(exact - fitted).max())
     assert max(errors) < 0.01
     assert np.mean(errors) < 0.05 * np.mean(shrunk)  # far closer than no correction at all
+
+
+def test_two_classes_are_a_third_that_never_comes():
+    data, _ = panel(n_items=50, n_classes=2, weight=np.random.default_rng(0).random(50) * 2)
+    design = np.zeros((50, 3, data.design.shape[2]))
+    design[:, :2], design[:, 2, 0] = data.design, -40.0
+    more = PanelData(np.insert(design, 3, np.eye(3)[2], axis=2), data.true_label, data.weight)
+    two, three = fit_ridge(data, 0.6), fit_ridge(more, 0.6)
+    np.testing.assert_allclose(np.delete(three.theta, 3), two.theta, atol=1e-6)
+    np.testing.assert_allclose(left_out_proba(more, three, 0.5)[:, :2], left_out_proba(data, two, 0.5), atol=1e-6)
 
 
 def test_weight_two_is_the_item_twice():
@@ -91,20 +109,35 @@ def test_items_of_weight_zero_change_nothing():
     np.testing.assert_allclose(one.left_out[:30], other.left_out, rtol=1e-8)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_predictions_are_those_of_the_design(n_classes):
+@pytest.mark.parametrize(("n_classes", "scored"), [(2, []), (4, []), (2, [3]), (2, [1, 4])])
+def test_predictions_are_those_of_the_design(n_classes, scored):
     """Annotators 1, 3 and 4 of six are members; some are not asked, some answer twice, and nobody answers item 0."""
     rng = np.random.default_rng(n_classes)
     item, column = np.unique(np.stack([rng.integers(1, 30, 90), rng.integers(6 * n_classes, size=90)]), axis=1)
     answers, members = pack_answers(item, column, 30), np.array([1, 3, 4])
+    level = np.where(rng.random(len(column)) < 0.2, np.nan, rng.integers(10, size=len(column)))
     proba = rng.dirichlet(np.ones(n_classes), 30).T
-    n_parameters = 1 + n_classes + 3
+    scale = LevelScale(np.array(scored, dtype=np.intp), rng.normal(size=len(scored)), 1 + rng.random(len(scored)))
+    n_parameters = 1 + n_classes + 3 + len(scored)
     root = rng.normal(size=(n_parameters, n_parameters))
-    panel = FittedPanel(members, 0.3, 0.8, rng.normal(size=n_parameters), root @ root.T)
-    design = design_of(np.log(proba), vote_features(answers, members, n_classes, 0.3))
+    panel = FittedPanel(members, scale, 0.3, 0.8, rng.normal(size=n_parameters), root @ root.T)
+    levels = level_features(answers, level, scale, n_classes, 0.3)
+    design = design_of(np.log(proba), vote_features(answers, members, n_classes, 0.3), levels)
     expected = [written_out(rows, panel.theta, panel.covariance) for rows in design]
-    found = panel_proba(panel, proba, answers)
+    found = panel_proba(panel, proba, answers, level)
     np.testing.assert_allclose(found, 0.2 * proba + 0.8 * np.transpose(expected), rtol=1e-12)
+
+
+def test_levels_by_hand():
+    # Annotators 0 and 2 give scores. 0: levels 2 and 6 with weights 3 and 1, mean 3, variance (3 + 9) / 4. 2: 5 twice.
+    item, column = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 2, 5, 1, 4, 3])
+    answers, level = pack_answers(item, column, 3), np.array([2.0, np.nan, 5.0, 6.0, 5.0, 9.0])
+    scale = LevelScale.of(answers, level, np.array([0, 2]), 2, np.array([3.0, 1.0, 1.0]))
+    assert scale.mean.tolist() == [3.0, 5.0]
+    assert scale.sd.tolist() == [np.sqrt(3.0), 0.0]
+    found = level_features(answers, level, scale, 2, 0.5)
+    np.testing.assert_allclose(found, [[-1 / np.sqrt(3) / 2.0, 0], [np.sqrt(3) / 1.5, 0], [0, 0]])
+    assert not level_features(answers, None, scale, 2, 0.5).any()
 
 
 def test_moments_of_a_mixture():

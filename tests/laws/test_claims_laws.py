@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.honesty_claims import team_claims
 from benchmarks.honesty_worlds import WORLDS, world_of
@@ -96,3 +97,19 @@ def test_a_correction_that_costs_a_little_on_every_item_is_not_called_harmful():
     draw = world_of("shared difficulty", rng)
     said = [team_claims(*draw(30), *draw(200)).effect for _ in range(5)]
     assert "higher" not in said
+
+
+def test_the_intervals_of_the_most_and_the_least_reliable_hold_although_they_were_picked():
+    held, marginal = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        truth, n_people = rng.integers(0, 2, 80), 17  # all as able as each other: nothing but chance picks one
+        answers = np.where(rng.random((n_people, 80)) < 0.8, truth, 1 - truth)
+        X = pd.DataFrame({f"human_{at:02d}": given for at, given in enumerate(answers)} | {"p_0": 0.5, "p_1": 0.5})
+        team = th.ProbabilityLabelCombiner().fit(X, truth)
+        people, stats = team.facts()["people"], team.annotator_stats_at(0.95)
+        for name, at in (("most_reliable", stats["accuracy"].argmax()), ("least_reliable", stats["accuracy"].argmin())):
+            held.append(people[name]["accuracy_low"] <= 0.8 <= people[name]["accuracy_high"])
+            marginal.append(stats["accuracy_low"][at] <= 0.8 <= stats["accuracy_high"][at])
+    assert coverage(held)
+    assert np.mean(marginal) < 0.9  # the uncorrected interval does not

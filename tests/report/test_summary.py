@@ -58,7 +58,7 @@ def test_reliability_is_behind_the_calibration_error(judged):
     assert np.average(gap, weights=curve["weight"]) == pytest.approx(expected)
     proba = X[[f"p_{name}" for name in team.classes_]].to_numpy()
     over = proba.max(axis=1).mean() - np.mean(team.classes_[proba.argmax(axis=1)] == y)
-    assert found["reliability"]["overconfidence"]["model"] == pytest.approx(over)
+    assert found["reliability"]["overconfidence"]["model"]["value"] == pytest.approx(over)
 
 
 def test_confusion_counts_and_intervals(judged):
@@ -156,7 +156,7 @@ def test_without_truth_it_says_so():
     assert found["exchange"]["words"] == "This needs items of known truth, and there are none here."
     assert found["comparison"]["without_truth"]["agreement"]["value"] > 0.5
     assert found["confusion"]["kind"] == "believed"
-    assert found["confusion"]["words"].startswith("No truth was known: the counts are what the team believes.")
+    assert found["confusion"]["words"].startswith("No truth was known: all shares are what the team believes")
     assert all(entry["low"] is None for entry in found["confusion"]["classes"])
 
 
@@ -241,7 +241,7 @@ def test_partners_who_err_together_are_told():
     assert found["independence"]["p_value"] < 0.01
     assert found["independence"]["both_wrong"] == np.mean(wrong)
     assert found["independence"]["words"].startswith(
-        "Human and model err on the same items more often than by chance (p = 0.002)"
+        "Human and model err on the same items more often than by chance (p < 0.001)"
     )
     apart = [np.mean(wrong[y == k]) ** 2 * np.mean(y == k) for k in (0, 1)]
     assert found["independence"]["both_wrong_if_independent"] == pytest.approx(sum(apart))
@@ -257,7 +257,8 @@ def test_partners_who_never_err_together_are_not_told_to_do_so():
     assert found["p_value"] < 0.01
     assert found["both_wrong"] == 0
     assert found["words"].startswith(
-        "Human and model are dependent given the truth (p = 0.002), but do not err on the same items more"
+        "The labels of human and model depend on each other given the truth (p = 0.002), but the two do not err on the "
+        "same items significantly more often for it: both are wrong on 0.0 % of the items"
     )
 
 
@@ -286,7 +287,7 @@ def test_people_are_shown_by_their_accuracy():
         assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
         assert (row["kind"], row["judged"]) == ("measured", row["answers"])
     assert (found["kind"], found["source"], found["level"]) == ("measured", "these items", 0.95)
-    assert found["words"].startswith("Measured on 200 items with truth. The 23 people differ")
+    assert found["words"].startswith("Measured on 200 items with truth. Nine in ten of the 23 people are")
 
 
 def test_one_person_is_no_crowd(judged):

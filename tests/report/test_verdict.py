@@ -79,7 +79,7 @@ def test_no(comparison):
     assert found.sure.startswith(
         "Very sure: if all were equally good, the best of 2 would be this far ahead in fewer than 1 in 1,000"
     )
-    assert found.sure.endswith("(95 % interval, without allowing for its having been picked as the best).")
+    assert found.sure.endswith("(95 % interval, not corrected for picking the best of 2).")
     assert found.next == [
         "Use the model alone for items like these.",
         "Or fit the team on more labelled items: its error was still falling.",
@@ -103,7 +103,7 @@ def test_too_early_and_how_many_labels(comparison):
     found = judge(comparison, difference(10, 5, 15, 200, low=-0.06, high=0.01), trend="flat")
     assert found.answer == "too early"
     assert found.sentence == "Too early to say: label about 760 more items."
-    assert found.so_far == "So far it makes 20 % fewer errors than the model alone, which may be chance."
+    assert found.so_far == "So far the team makes 20 % fewer errors than the model alone, which may be chance."
     assert found.sure == (
         "Not sure: if the two were equally good, about 30 in 100 such samples would show a difference this large. "
         "Expect anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
@@ -112,14 +112,14 @@ def test_too_early_and_how_many_labels(comparison):
         "Label about 760 more items, drawn at random: if the team stays this much better, that shows it in 4 of 5 cases"
         "; a smaller difference takes more.",
         "These labels are to measure by; the team itself would hardly improve with them.",
-        "Until then, use the cheaper of the two.",
+        "Until then, use the team or the model alone, whichever is cheaper.",
     ]
 
 
 def test_next_to_no_difference_asks_for_half_the_errors(comparison):
     equal = difference(3, 3, 10, 50, low=-0.1, high=0.1)
     found = judge(comparison, equal)
-    assert found.so_far == "So far it makes as many errors as the model alone."
+    assert found.so_far == "So far the team makes as many errors as the model alone."
     assert found.sure.startswith("Not sure: the two made equally many errors, and either may be the better one. Expect")
     assert "if the team really makes half the errors of the model alone, that shows it in 4 of 5 cases" in found.next[0]
     assert found.next[-1] == "Until then, use the model alone."
@@ -141,7 +141,7 @@ def test_too_close_for_a_plan(comparison):
     found = judge(comparison, difference(260, 235, 600, 3000, low=-0.023, high=0.006))
     assert found.sentence == "Too early to say: on 3,000 items, the team and the model alone are too close."
     assert found.next == [
-        "For now, use the cheaper of the two.",
+        "For now, use the team or the model alone, whichever is cheaper.",
         "More than 10,000 labels would be needed to show so small a difference.",
     ]
     assert found.n_more is None

@@ -267,3 +267,28 @@ def test_unsure_is_an_answer_but_not_a_truth(tmp_path, capsys):
     said = "".join(capsys.readouterr())
     assert "column 'truth': labels that are not a class (1 cell; in row 6: unsure)" in said
     assert "human_ann': labels that are not a class" not in said
+
+
+def test_unsure_is_no_class_that_would_cost_a_score(tmp_path):
+    rows = [
+        ("A", "yes", 81),
+        ("B", "no", 12),
+        ("C", "unsure", 55),
+        ("D", "yes", 70),
+        ("E", "no", 33),
+        ("F", "Unsure", 48),
+    ]
+    text = "".join(f"{item},{answer},{score}\n" for item, answer, score in rows)
+    found = tables.check(write(tmp_path / "t.csv", "Case ID,Reader Ann,AI score\n" + text))
+    assert (list(found.roles.classes), found.roles.scores) == (["no", "yes"], {"AI": "AI score"})
+
+
+def test_words_for_unsure_are_pointed_out(tmp_path):
+    rows = ["A,yes,no", "B,Not sure,no", "C,not sure,yes", "D,no,yes"]
+    found = tables.check(write(tmp_path / "t.csv", "\n".join(["Case ID,Reader Ann,Reader Bob", *rows, ""])))
+    (sentence,) = found.findings.problem_sentences()
+    assert sentence == (
+        "column 'Reader Ann': a label that may mean that somebody was unsure; if so, write unsure, which is an "
+        "answer and no class (2 cells; in row 2: Not sure)."
+    )
+    assert not found.findings.blocks_fit

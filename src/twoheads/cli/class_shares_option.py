@@ -19,7 +19,7 @@ _REMEDY = "Give a CSV file with the columns class and share, or a JSON object of
 
 def with_class_shares(team: Combiner, option: str | None) -> Combiner:
     """The team with the class prior of the option: learn, fit, or a file; the team itself without the option."""
-    from twoheads.combination.rule import as_class_prior
+    from twoheads.combination.class_prior import as_class_prior
     from twoheads.combination.team import Team
 
     if option is None:
@@ -38,6 +38,11 @@ def with_class_shares(team: Combiner, option: str | None) -> Combiner:
     elif found.class_prior == "shift":
         found.class_prior = "model"
     return found
+
+
+def shares_file(option: str | None) -> list[Path]:
+    """The file that the option names, if it names one."""
+    return [] if option in (None, "learn", "fit") else [Path(str(option))]
 
 
 def announce_shares(team: Combiner) -> None:

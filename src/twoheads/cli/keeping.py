@@ -22,7 +22,7 @@ from twoheads.storage.atomic import atomic_write
 from twoheads.tables.formats.opening import Reading
 from twoheads.tables.join.label_table import LabelTable
 from twoheads.tables.kept.day_rows import rows_of_table, times_of_table
-from twoheads.tables.kept.kept_items import KeptItems, kept_beside, written
+from twoheads.tables.kept.kept_items import KeptItems, written
 from twoheads.tables.kept.merging import Merge
 from twoheads.tables.kept.truth_rows import holds_only_truth, is_file_of_truth, open_truth, rows_of_truth
 from twoheads.tables.schema.coding import Coder, loose_notes
@@ -47,7 +47,7 @@ def fit_on_kept(
 
     provenance, history  as of the team that is saved; the fingerprint of the items is added
     """
-    with written(merge, output) as kept:
+    with written(merge.write, output) as kept:
         waiting = merge.n_waiting()
         merge.close()
         fitted: Combiner = clone(team)
@@ -158,8 +158,8 @@ def merged_items(kept: Sequence[KeptItems]) -> Iterator[Merge]:
 
 def copy_pair(team: Path, kept: KeptItems, output: Path) -> None:
     """Write a team and its items elsewhere, as they are."""
-    folder = kept_beside(output)
-    if not (folder / kept.fingerprint).exists():
-        shutil.copytree(kept.folder, folder / kept.fingerprint)
-    with atomic_write(output) as file:
+    with (
+        written(lambda folder: shutil.copytree(kept.folder, folder, dirs_exist_ok=True), output),
+        atomic_write(output) as file,
+    ):
         file.write(team.read_bytes())

@@ -12,26 +12,30 @@ from twoheads.engines.room import lacks_room, no_room
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.storage.atomic import is_special, system_reason
 from twoheads.tables.formats.registry import suffixes, written_as
+from twoheads.tables.kept import is_of_kept_items
 
 
-def check_output(output: Path, inputs: Iterable[Path]) -> None:
+def check_output(output: Path, inputs: Iterable[Path], *, option: str = "-o") -> None:
     """Refuse an output that cannot be written, or that is one of the inputs, before anything is computed.
 
-    ``inputs`` are the files that are opened, not the patterns and folders that name them.
+    ``inputs`` are the files that are opened, not the patterns and folders that name them; ``option`` names the output.
     """
+    elsewhere = f"elsewhere with {option}."
     if str(output) == "-":
-        raise InvalidParameter("-o - is stdout, where this command writes no file. Name a file with -o.")
+        raise InvalidParameter(f"{option} - is stdout, where this command writes no file. Name a file with {option}.")
     if output.is_dir():
-        raise InvalidObservations(f"{output} is a folder; give a file name with -o.")
+        raise InvalidObservations(f"{output} is a folder; give a file name with {option}.")
     if not output.parent.is_dir():
-        raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write elsewhere with -o.")
+        raise InvalidObservations(f"There is no folder {output.parent}. Make it first, or write {elsewhere}")
     if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
-        raise InvalidObservations(f"{output} is also an input; writing it would destroy it. Write elsewhere with -o.")
+        raise InvalidObservations(f"{output} is also an input; writing it would destroy it. Write {elsewhere}")
     folder = Path(os.path.realpath(output)).parent
+    if is_of_kept_items(folder):
+        raise InvalidObservations(f"{folder} holds items that a team keeps, and nothing else. Write {elsewhere}")
     if not is_special(output) and folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
         raise InvalidObservations(
             f"{output} cannot be written: permission denied in {str(folder)!r}. Change its permissions, or write "
-            "elsewhere with -o."
+            f"{elsewhere}"
         )
 
 

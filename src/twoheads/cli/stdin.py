@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from twoheads.engines.temporary import temporary_folder
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.errors import InvalidParameter, TwoheadsError
 
 #: The parameters of commands that name a table.
@@ -42,7 +42,7 @@ def spooled(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
     finally:
         if token:
             _copy.reset(token)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(str(folder))
 
 
 def _spool(folder: Path) -> Path:

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.class_prior import as_class_prior
 from twoheads.combination.fitting.fit import fit_team
 from twoheads.combination.items.open import open_items
 from twoheads.combination.items.protocol import CountableItems, Schema
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.parts import Parts, clone_or_default
-from twoheads.combination.rule import as_class_prior
 from twoheads.combination.statistics.sufficient import merge_statistics
 from twoheads.combination.team import Team
 from twoheads.confusion.base import Confusion

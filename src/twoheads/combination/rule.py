@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
-from twoheads.errors import InvalidParameter
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.class_shares import crowd_class_shares
 from twoheads.kernels.dependence.preference import Preference, close_calls_to_partner
 from twoheads.kernels.posterior import joint_log_proba
-from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
-from twoheads.observations import SUM_TOLERANCE
-from twoheads.observations.labels import label_text, ordered_classes, same_texts
+from twoheads.kernels.simplex import LOG_FLOOR
 
 #: Log-likelihoods that differ by less are tied: they differ by rounding only.
 TIED = 1e-9
@@ -64,8 +56,7 @@ class CombinationRule:
         log_likelihood = self.answer_log_likelihood(block)
         (proba,) = self.posteriors(block, log_likelihood, self.dependence)
         if self.panel is not None:  # its weights are the members' records
-            assert block.answers is not None
-            proba = self.panel.proba(proba, block.answers)
+            proba = self.panel.proba(proba, block)
         elif self.preference is not None:
             proba = self.preferred(block, proba, log_likelihood, self.dependence)
         with np.errstate(divide="ignore"):
@@ -219,81 +210,3 @@ class CombinationRule:
         calibrated = self.with_class_prior(block, self.calibrator.unnormalised(block.log_proba))
         response = self.response_log_likelihood(block)
         return joint_log_proba(calibrated, block.answers, self.log_table, response=response)
-
-
-def as_class_prior(class_prior: str | ArrayLike | Mapping[Any, float], classes: NDArray[Any]) -> str | Floats:
-    """The parameter ``class_prior``, checked: "model", "learn", "shift", or the share of each class, which sum to 1.
-
-    Shares by class name are taken by name; an array is in the order of ``classes``.
-    """
-    if isinstance(class_prior, str):
-        if class_prior not in ("model", "learn", "shift"):
-            raise InvalidParameter(
-                f"class_prior must be 'model', 'learn', 'shift', an array or a dict; it is {class_prior!r}."
-            )
-        return class_prior
-    shares = _shares_by_name(class_prior, classes) if hasattr(class_prior, "keys") else class_prior
-    try:
-        prior = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):
-        prior = np.empty(0)
-    if prior.shape != classes.shape or not (prior > 0).all() or abs(prior.sum() - 1.0) > SUM_TOLERANCE:
-        raise InvalidParameter(
-            f"class_prior must hold {len(classes)} positive numbers that sum to 1, one per class; "
-            f"it is {class_prior!r}."
-        )
-    if (
-        shares is class_prior
-        and classes.dtype.kind == "U"
-        and not same_texts(classes, ordered_classes(classes.tolist(), np.array([0])))
-    ):
-        raise InvalidParameter(
-            "class_prior must be given by name where classes are texts of numbers, since as text "
-            f"{classes[1].item()!r} precedes {classes[-1].item()!r}; it is an array. "
-            "Give a dict of class names to shares."
-        )
-    return np.asarray(prior / prior.sum())
-
-
-def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
-    """The share of each class, of a dict or a series by its index; the names must be those of the classes."""
-    shares = {label_text(name): class_prior[name] for name in class_prior.keys()}  # noqa: SIM118 -- a series too
-    names = [label_text(name) for name in classes.tolist()]
-    if set(shares) != set(names):
-        off = sorted(set(names) ^ set(shares))
-        raise InvalidParameter(
-            f"class_prior must name each of the {len(names)} classes once; {off[0]!r} is "
-            f"{'missing' if off[0] in names else 'not a class'} ({len(off)} names are off). Give one share per class."
-        )
-    return [shares[name] for name in names]
-
-
-def prior_terms(
-    class_prior: str | Floats, prevalence: Floats, shares: Floats | None = None
-) -> tuple[Floats | None, Floats | None]:
-    """``log_class_prior`` and ``log_prior_shift`` of a rule, (n_classes,) each.
-
-    class_prior  from `as_class_prior`
-    prevalence   (n_classes,) of the classes at fit
-    shares       (n_classes,) that replace both where the team has no model, see `crowd_shares`
-    """
-    if isinstance(class_prior, str):
-        if shares is not None:
-            return np.log(shares), None
-        return (log_prevalence(prevalence) if class_prior == "learn" else None), None
-    return np.log(class_prior), np.log(class_prior) - log_prevalence(prevalence)
-
-
-def crowd_shares(statistics: SufficientStatistics, dependence: Dependence | None) -> Floats | None:
-    """Class shares of a team without a model, (n_classes,), held in EM and in prediction so that they cannot collapse.
-
-    None with a model, and without a dependence: EM is then Dawid and Skene's.
-    """
-    if statistics.has_model or dependence is None:
-        return None
-    return crowd_class_shares(statistics.majority, statistics.labels_per_class)
-
-
-def log_prevalence(prevalence: Floats) -> Floats:
-    """Log of the classes' prevalence, with the floor of a model's probabilities."""
-    return np.asarray(np.log(np.maximum(prevalence, FLOOR)))

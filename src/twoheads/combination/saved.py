@@ -23,8 +23,10 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.dependence import Dependence
 from twoheads.kernels.answers import sorted_answers
+from twoheads.kernels.arrays import Codes
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
+from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import check_on_load
 from twoheads.storage.damage import need
@@ -63,6 +65,8 @@ def _need_names(team: Combiner) -> None:
         need(fine, f"its {name} are not a list of different names")
     need(isinstance(getattr(team, "has_model_", None), bool), "its has_model_ is not true or false")
     _need_members(team)
+    columns = getattr(team, "feature_names_in_", np.array([], dtype=object))
+    need(isinstance(columns, np.ndarray) and columns.dtype.kind == "O", "its feature_names_in_ are not a list of names")
     provenance = getattr(team, "provenance_", {})
     need(isinstance(provenance, dict), "its provenance_ is not a table of facts")
 
@@ -111,6 +115,7 @@ def _need_parts(team: ProbabilityLabelCombiner) -> None:
         "its dependence_ does not agree with its parameter dependence",
     )
     need((len(team.models_) > 1) == (team.pool_ is not None), "its pool_ does not agree with its models_")
+    need(type(getattr(team, "n_features_in_", None)) is int, "its n_features_in_ is not a number of columns")
     _need_ranges(team)
     counts = getattr(team.confusion_, "counts_", None)
     need_floats(counts, (len(team.annotators_), n_classes, n_classes), "confusion_.counts_", low=0)
@@ -137,18 +142,16 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
     if team.panel_ is None:
         return
     panel = team.panel_
-    members = getattr(panel, "members_", None)
-    fine = isinstance(members, np.ndarray) and members.ndim == 1 and members.dtype.kind == "i"
-    need(fine, "the members_ of its panel_ are not positions of people")
-    assert isinstance(members, np.ndarray)
-    inside = bool(((members >= 0) & (members < len(team.annotators_))).all() and (np.diff(members) > 0).all())
-    need(inside, "the members_ of its panel_ are not positions of people")
+    members, scored = (_need_positions(panel, name, len(team.annotators_)) for name in ("members_", "scored_"))
+    need(bool(np.isin(scored, members).all()), "the scored_ of its panel_ are not among its members_")
     own = getattr(panel, "correlation_", None)
     same = team.dependence_ is not None and own == team.dependence_.correlation_
     need(same, "the correlation_ of its panel_ is not that of its dependence_")
     n_scales = len(panel.scale_) if isinstance(getattr(panel, "scale_", None), np.ndarray) else 0
-    n_parameters = 1 + len(team.classes_) + len(members)
+    n_parameters = 1 + len(team.classes_) + len(members) + len(scored)
     shapes: dict[str, tuple[int | None, ...]] = {
+        "level_mean_": (len(scored),),
+        "level_sd_": (len(scored),),
         "scale_": (n_scales,),
         "weight_": (n_scales + 1,),
         "coefficient_": (n_scales, n_parameters),
@@ -161,6 +164,17 @@ def _need_panel(team: ProbabilityLabelCombiner) -> None:
         need(isinstance(values, np.ndarray) and values.shape == (3,), f"its panel_.{name} is not three numbers")
 
 
+def _need_positions(panel: Panel, name: str, n_annotators: int) -> Codes:
+    """The attribute of this name, positions of annotators in ascending order."""
+    values = getattr(panel, name, None)
+    fine = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
+    need(fine, f"the {name} of its panel_ are not positions of people")
+    assert isinstance(values, np.ndarray)
+    inside = bool(((values >= 0) & (values < n_annotators)).all() and (np.diff(values) > 0).all())
+    need(inside, f"the {name} of its panel_ are not positions of people")
+    return values
+
+
 def _need_statistics(team: ProbabilityLabelCombiner) -> None:
     seen = team.statistics_
     need(seen.annotators == team.annotators_, "its statistics_ are of other people than its annotators_")
@@ -171,19 +185,30 @@ def _need_statistics(team: ProbabilityLabelCombiner) -> None:
     for name in ("n_labelled", "n_unlabelled"):
         number = getattr(seen, name)
         need(isinstance(number, int) and number >= 0, f"the {name} of its statistics_ is not a number of items")
+    if seen.levels is not None:
+        fine = len(seen.levels.names) == len(seen.levels.bounds) == len(seen.levels.upper)
+        need(fine, "the levels of its statistics_ are not one entry per member")
+    truth = None if seen.labelled is None else seen.labelled.true_label
+    need(truth is None or bool((truth >= 0).all()), "the labelled items of its statistics_ are not all labelled")
 
 
 def _need_probabilities(team: Combiner) -> None:
-    """Refuse parts that do not fit together: an answer of the first and of the last person must give probabilities."""
+    """Refuse parts that do not fit together: an answer of the first and of the last person must give probabilities.
+
+    Each beside a model that does not know, and beside one that is certain of the first or of the last class.
+    """
     n_classes, n_models = len(team.classes_), len(team.models_)
     last = max(0, len(team.annotators_) - 1) * n_classes
-    rows = np.full((n_classes, 2), -np.log(n_classes))
-    joint = team.log_joint(
-        Block(
-            rows,
-            sorted_answers(np.array([0, 1]), np.array([0, last]), 2),
-            members=(rows,) * n_models if n_models > 1 else (),
-            no_model=None if team.has_model_ else np.array([True, True]),
+    rows = np.full((n_classes, 6), -np.log(n_classes))
+    rows[:, 2:] = LOG_FLOOR
+    rows[0, 2:4] = rows[-1, 4:] = 0.0
+    with np.errstate(all="ignore"):
+        joint = team.log_joint(
+            Block(
+                rows,
+                sorted_answers(np.arange(6), np.array([0, last] * 3), 6),
+                members=(rows,) * n_models if n_models > 1 else (),
+                no_model=None if team.has_model_ else np.full(6, True),
+            )
         )
-    )
     need(joint.shape == rows.shape and not np.isnan(joint).any(), "its parts give no probabilities")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.class_prior import as_class_prior, prior_terms
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout import HoldoutRecord
@@ -28,7 +29,7 @@ from twoheads.combination.insight.sentences import team_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.panel import Panel
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.rule import CombinationRule, as_class_prior, crowd_shares, prior_terms
+from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.reservoir import ItemSample, sample_size
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
@@ -78,16 +79,15 @@ class Team(Combiner):
     def _rule_at_fit(self) -> CombinationRule:
         check_is_fitted(self)
         class_prior = as_class_prior(self.class_prior, self.classes_)
-        shares = crowd_shares(self.statistics_, self.dependence_)
-        log_class_prior, log_prior_shift = prior_terms(class_prior, self.prevalence_, shares)
+        prior, shift = prior_terms(class_prior, self.prevalence_, self.statistics_, self.dependence_)
         return CombinationRule(
             self.confusion_,
             self.calibrator_,
             self.dependence_,
             self.response_,
             self.pool_,
-            log_class_prior,
-            log_prior_shift,
+            prior,
+            shift,
             None if self.holdout_ is None else self.holdout_.preference(),
             self.has_model_,
             self.panel_,

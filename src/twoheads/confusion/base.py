@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import beta
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +17,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.hierarchical import ACCURACY
 from twoheads.kernels.confusion.matrices import log_table
 from twoheads.kernels.confusion.shapes import model_overlap
+from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled
@@ -125,21 +125,13 @@ class Confusion(BaseEstimator, ABC):
         return ACCURACY, normalised_weights(log_weight)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Credible interval of ``P(the right answer | truth j)`` for each class j, all people together.
+        """Interval of ``P(the right answer | truth j)`` for each class j, all people together.
 
-        The posterior of a diagonal entry is Beta(right + A, wrong + B), with A and B what the prior adds.
+        Jeffreys' interval of the estimate, as if it were the share of right ones among as many answers as there are.
         """
         check_is_fitted(self, "counts_")
-        counts = self.counts_.sum(axis=0)
-        prior = self.concentrations(*counts.shape)
-        right = np.diagonal(counts + prior)
-        wrong = (counts + prior).sum(axis=0) - right
-        low, high = beta.interval(level, right, wrong)
-        return np.asarray(low), np.asarray(high)
-
-    def concentrations(self, n_answers: int, n_classes: int) -> Floats:
-        """Concentrations of the Dirichlet prior of each column, (n_answers, n_classes): 1 where there is no prior."""
-        return np.ones((n_answers, n_classes))
+        n_answers = self.counts_.sum(axis=(0, 1))
+        return jeffreys_interval(np.diagonal(self.crowd_given_true_) * n_answers, n_answers, level)
 
     def people(self) -> Floats:
         """Matrices of all people known, then the crowd's, (n_annotators + 1, n_answers, n_classes)."""

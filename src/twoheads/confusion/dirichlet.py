@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import beta
+from sklearn.utils.validation import check_is_fitted
 
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.errors import InvalidParameter
@@ -20,7 +22,7 @@ class DirichletConfusion(Confusion):
     .. math:: \beta - 1 = 0.1\,s, \qquad \gamma - 1 = 0.1\,s\,(K - 1)\,a / (1 - a)
 
     with a the accuracy and s the strength. The estimate is :math:`(C_{ij} + A_{ij}) / \sum_i (C_{ij} + A_{ij})`, A
-    being the pseudo-counts for the posterior's mode, the concentrations for its mean, and 0 for maximum likelihood.
+    being the pseudo-counts for the posterior's mode, 1 more for its mean, and 0 for maximum likelihood.
 
     Parameters
     ----------
@@ -93,9 +95,21 @@ class DirichletConfusion(Confusion):
 
         return rows
 
-    def concentrations(self, n_answers: int, n_classes: int) -> Floats:
-        """Concentrations of the prior: the pseudo-counts of the mode, plus 1; without a prior, 1."""
-        return self.pseudo_counts(n_answers, n_classes) + (0.0 if self.estimate == "mean" else 1.0)
+    def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Credible interval of ``P(the right answer | truth j)`` for each class j: that of a Beta.
+
+        Its parameters are counts and pseudo-counts, right and wrong, so that the estimate is its mean. The mode of a
+        Dirichlet is the mean of the one with 1 less in each cell (MacKay 1998); with many classes, their sum would
+        put the interval far below the mode.
+        """
+        if self.estimate == "likelihood":
+            return super().accuracy_interval(level)
+        check_is_fitted(self, "counts_")
+        counts = self.counts_.sum(axis=0)
+        known = counts + self.pseudo_counts(*counts.shape)
+        right = np.diagonal(known)
+        low, high = beta.interval(level, right, known.sum(axis=0) - right)
+        return np.asarray(low), np.asarray(high)
 
     def log_prior(self) -> float:
         """Log-density of the people's matrices, up to a constant."""

@@ -6,16 +6,21 @@ again, and the result is the same.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import pickle
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 from twoheads.engines.chunks import ChunkFunction, Store
 from twoheads.engines.cluster import Cluster, ReadChunk, Span
 from twoheads.engines.memory import keep_freed_memory
+from twoheads.engines.temporary import remove_folder, temporary_folder
 from twoheads.engines.threads import n_threads, single_threaded
 from twoheads.errors import ClusterTrouble, InvalidParameter, MissingExtra
 from twoheads.kernels.blocks import Block
@@ -74,20 +79,26 @@ class DaskCluster(Cluster):
         if not timeout > 0:
             raise InvalidParameter(f"timeout (--timeout) must be a positive number of seconds; it is {timeout}.")
         self._local: Any = None
+        self._folder = ""
         self._timeout = timeout
         self._levels = {name: logging.getLogger(name).level for name in _LOGGERS}
         _set_levels(dict.fromkeys(_LOGGERS, logging.CRITICAL + 1))
         if scheduler is None:
-            self._local = distributed.LocalCluster(
+            self._folder = temporary_folder()
+            self._local = _started(
                 n_workers=workers or n_threads(),
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",  # anybody who reaches the page sees the tasks: only this machine
                 silence_logs=logging.CRITICAL,
+                local_directory=self._folder,
+                scheduler_kwargs={"local_directory": self._folder},
             )
         try:
             self._client = distributed.Client(self._local or scheduler, timeout=_TIMEOUT, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            _set_levels(self._levels)
+        except BaseException as error:
+            self._stop()
+            if not isinstance(error, OSError | ValueError | TimeoutError):
+                raise
             raise ClusterTrouble(
                 f"scheduler (--scheduler) must be the address of a running Dask scheduler; {scheduler!r} does not "
                 f"answer within {_TIMEOUT} seconds ({type(error).__name__}). Start it, or let this machine reach it."
@@ -95,9 +106,15 @@ class DaskCluster(Cluster):
 
     def __exit__(self, *_: object) -> None:
         """Disconnect, and stop the workers that were started here."""
-        self._client.close()
+        with contextlib.suppress(TimeoutError):  # what was computed is there
+            self._client.close()
+        self._stop()
+
+    def _stop(self) -> None:
         if self._local is not None:
-            self._local.close()
+            with contextlib.suppress(TimeoutError):
+                self._local.close()
+            remove_folder(self._folder)
         _set_levels(self._levels)
 
     @property
@@ -181,6 +198,25 @@ class DaskStore(Store):
         return self._cluster.results(
             self._cluster.submit(_apply, [task] * len(chunks), chunks, list(arguments.values()))
         )
+
+
+def _started(**options: Any) -> Any:
+    """A cluster on this machine; if it is interrupted while it starts, it is waited for and closed."""
+    with ThreadPoolExecutor(1, initializer=_block_signals_of_terminals) as thread:
+        coming = thread.submit(distributed.LocalCluster, **options)
+        try:
+            return coming.result()
+        except BaseException:
+            with contextlib.suppress(Exception):
+                coming.result().close()
+            raise
+
+
+def _block_signals_of_terminals() -> None:
+    """In this thread and all processes that are started from it: the command alone answers Ctrl-C, and ends them."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    resource_tracker.ensure_running()  # which unblocks SIGINT when it starts its process
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
 def _set_levels(levels: dict[str, int]) -> None:

@@ -38,7 +38,9 @@ def temporary_folder() -> str:
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a folder that `temporary_folder` has made."""
+    """Remove a folder that `temporary_folder` has made; any other is an error, and is left alone."""
+    if not _FOLDER.fullmatch(os.path.basename(folder)):
+        raise ValueError(f"{folder} is not a temporary folder of twoheads")
     shutil.rmtree(folder, ignore_errors=True)
     _made.discard(folder)
 

@@ -88,14 +88,14 @@ def mean_score(
     return Score(value, min(low, value), max(high, value))
 
 
-def share_score(wrong: Floats, weight: Floats, replicates: Resampling) -> Score:
+def share_score(wrong: Floats, weight: Floats, replicates: Resampling, *, level: float = LEVEL) -> Score:
     """Weighted share of errors with its interval for Kish's effective number; percentiles of very many items."""
     value = scores.weighted_mean(wrong, weight)
     n_wrong = float(wrong[weight > 0].sum())
     if len(wrong) > MANY and min(n_wrong, len(wrong) - n_wrong) >= _FEW:
-        low, high = percentiles(replicates.means(wrong, weight))
+        low, high = percentiles(replicates.means(wrong, weight), level)
     else:
-        low, high = share_interval(value, float(weight.sum() ** 2 / (weight**2).sum()), LEVEL)
+        low, high = share_interval(value, float(weight.sum() ** 2 / (weight**2).sum()), level)
     return Score(value, min(low, value), max(high, value))
 
 
@@ -114,8 +114,8 @@ def difference_score(difference: Floats, weight: Floats, replicates: Resampling)
     return Score(value, max(-1.0, min(low, value)), min(1.0, max(high, value)))
 
 
-def percentiles(replicates: Floats) -> tuple[float, float]:
-    """2.5 and 97.5 per cent of the finite replicates."""
+def percentiles(replicates: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Between which the middle of the finite replicates are, a share of ``level``."""
     known = replicates[np.isfinite(replicates)]
-    low, high = np.quantile(known, [0.025, 0.975])
+    low, high = np.quantile(known, [0.5 - level / 2, 0.5 + level / 2])
     return float(low), float(high)

@@ -14,7 +14,7 @@ from twoheads.errors import InvalidObservations, InvalidParameter, TwoheadsError
 from twoheads.evaluation.alone import Forecast, members_alone, one_hot
 from twoheads.evaluation.cross_validation import cross_validated
 from twoheads.evaluation.inputs import whole_number
-from twoheads.evaluation.judging import judged
+from twoheads.evaluation.judging import Judged, judged
 from twoheads.evaluation.metric import chosen_metrics
 from twoheads.evaluation.predictions import Predictions, predictions
 from twoheads.evaluation.registry import METRICS
@@ -144,12 +144,27 @@ def score_members(
     {'combination': 1.0, 'human': 1.0, 'model': 0.5}
     """
     found = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
+    return score_judged(
+        found, metrics=metrics, reference=reference, people=people, random_state=random_state, kind=frame_kind(X)
+    )
+
+
+def score_judged(
+    found: Judged,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    reference: str | None = None,
+    people: bool = True,
+    random_state: int | None = 0,
+    kind: str = "pandas",
+) -> ScoreTable:
+    """`score_members` of items that are judged already; ``kind`` is that of the frames."""
     known = found.predicted.true_label != MISSING
     rows = np.flatnonzero(found.truth != MISSING)
     weight = None if found.weight is None else found.weight[rows]
     items = _Known(found.observations.take(rows), found.truth[rows], weight)
     made: dict[str, Predictions | str] = {"combination": found.predicted.take(known)}
-    return _table(made, items, reference, metrics, people, random_state, frame_kind(X))
+    return _table(made, items, reference, metrics, people, random_state, kind)
 
 
 class _Known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twoheads.combination.rivals import FITTED, Labels, Rival, RivalList, Rivals
-from twoheads.evaluation.bootstrap import Resampling, Score, share_score
+from twoheads.evaluation.bootstrap import LEVEL, Resampling, Score, share_score
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.team import Team, record_of
 from twoheads.kernels.answers import Answers
@@ -25,7 +25,7 @@ class RivalScore(Shown):
     words          the rival in a sentence
     better_half    whether it is the best of all
     n_items        how many items it has labelled
-    error          its share of errors, with the interval
+    error          its share of errors, with the interval; that of the best person is corrected for the choice
     team_error     the combination's share of errors on the same items
     n_won, n_lost  items that only the combination has right, and only the rival
     p_value        of the difference, not corrected for having picked this rival
@@ -56,13 +56,14 @@ class Compared:
 
     def _score(self, rival: Rival, error: Floats, weight: Floats, draws: Resampling) -> RivalScore:
         here = ~np.isnan(error)
+        choice = self.rivals.n_people if rival.key == "best_person" else 1
         return RivalScore(
             rival.key,
             rival.name,
             rival.words(self.rivals.n_people),
             rival is self.rivals.better_half,
             int(here.sum()),
-            share_score(error[here], weight[here], draws.take(here)),
+            share_score(error[here], weight[here], draws.take(here), level=1.0 - (1.0 - LEVEL) / choice),
             rival.team_error,
             round(rival.won),
             round(rival.lost),

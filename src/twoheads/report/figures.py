@@ -89,8 +89,13 @@ def _learning_curve(summary: dict[str, Any]) -> dict[str, str]:
     section, comparison = summary["learning_curve"], summary["comparison"]
     partners = {}
     if comparison["available"]:
+        rivals = {rival["key"] for rival in comparison["rivals"]}
+        names = {
+            "human": "majority" if "majority" in rivals else "human",
+            "model": "models" if "models" in rivals else "model",
+        }
         partners = {
-            name: comparison[name]["error"]["value"] for name in ("human", "model") if comparison[name] is not None
+            name: comparison[who]["error"]["value"] for who, name in names.items() if comparison[who] is not None
         }
     error = [score["value"] for score in section["error"]]
     low, high = (

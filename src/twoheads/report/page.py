@@ -111,9 +111,9 @@ def _ranked(comparison: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _reach(values: list[float | None]) -> float:
-    """The end of an axis from 0: the next multiple of a tenth, of 5 % or of 1 %, above all values."""
+    """The end of an axis from 0, above all values: a multiple of 2, 10 or 20 %, so that its half is round too."""
     most = max((value for value in values if value is not None), default=0.0)
-    step = next(step for step in (0.01, 0.05, 0.1) if most <= 6 * step or step == 0.1)
+    step = next(step for step in (0.02, 0.1, 0.2) if most <= 4 * step or step == 0.2)
     return min(1.0, max(step, math.ceil(most / step - 1e-9) * step))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from twoheads.report.sections.cost_section import cost_section
 from twoheads.report.sections.exchange_section import exchange_section
 from twoheads.report.sections.independence_section import independence_section
 from twoheads.report.sections.items_section import items_section
+from twoheads.report.sections.label_statistics_section import label_statistics_section
 from twoheads.report.sections.learning_curve_section import learning_curve_section
 from twoheads.report.sections.method_section import method_section
 from twoheads.report.sections.methods_section import methods_note, methods_section
@@ -51,6 +52,7 @@ def summary(
     date: str | None = None,
     source: Mapping[str, str] | None = None,
     methods: Mapping[str, UnfittedTeam] | None = None,
+    metrics: Sequence[str] | None = None,
     n_shown: int = 10,
     n_bootstrap: int = 2000,
     random_state: int | None = 0,
@@ -77,6 +79,9 @@ def summary(
         What else is needed to repeat it: the files, the command.
     methods : mapping of str to UnfittedTeam, optional
         Methods to compare by `twoheads.evaluation.compare_methods`, by name: each is fitted anew on these items.
+    metrics : sequence of str, optional
+        Clinical and agreement statistics to show of the team, of each model and of each person, by their names in
+        `twoheads.evaluation.METRICS`; by default sensitivity, Matthews' correlation, kappa and others.
     n_shown : int
         How many items of each kind are listed.
     n_bootstrap, random_state : int
@@ -86,9 +91,10 @@ def summary(
     -------
     dict
         ``verdict`` (as `twoheads.report.verdict.Verdict`), ``statistics``, ``headline``, ``notes``, ``data``, ``cost``,
-        and a dict per section: ``comparison``, ``people``, ``items``, ``exchange``, ``reliability``, ``confusion``,
-        ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``, ``methods``, ``method``. Each has
-        ``available`` and ``words``; a section that cannot be made has the reason in ``words``, and is not on the page.
+        and a dict per section: ``comparison``, ``people``, ``items``, ``label_statistics``, ``exchange``,
+        ``reliability``, ``confusion``, ``temperature``, ``learning_curve``, ``independence``, ``accuracy_bound``,
+        ``methods``, ``method``. Each has ``available`` and ``words``; a section that cannot be made has the reason in
+        ``words``, and is not on the page.
 
     Examples
     --------
@@ -131,6 +137,7 @@ def summary(
         ),
         "temperature": temperature_section(team),
         "learning_curve": curve,
+        "label_statistics": label_statistics_section(team, items, metrics, reason, random_state),
         "items": items_section(team, observations, predicted, n_shown),
         "methods": methods_section(methods, items, reason, random_state),
         "method": {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state},

@@ -150,7 +150,8 @@ def _too_early(found: Difference, trend: str, n_items: int, n_people: int) -> Ve
         "falling": "These labels would improve the team as well: its error was still falling.",
         "flat": "These labels are to measure by; the team itself would hardly improve with them.",
     }
-    until = "use the cheaper of the two" if found.error < found.better_error else f"use {found.words}"
+    ahead = found.error < found.better_error
+    until = f"use the team or {found.words}, whichever is cheaper" if ahead else f"use {found.words}"
     if plan.n_more is None:
         text = f"{_undecided(found)}."
         steps = [f"For now, {until}.", plan.words]
@@ -217,9 +218,9 @@ def _largest(found: Difference) -> float:
 
 def _so_far(found: Difference) -> str:
     if found.error == found.better_error:
-        return f"So far it makes as many errors as {found.words}."
+        return f"So far the team makes as many errors as {found.words}."
     difference = f"{change(found.error, found.better_error, found.n_items)} {found.words}"
-    return f"So far it makes {difference}, which may be chance."
+    return f"So far the team makes {difference}, which may be chance."
 
 
 def _how_sure(p: float) -> str:
@@ -251,7 +252,7 @@ def _expected(found: Difference) -> str:
     one_sided = found.p_value >= SIGNIFICANCE and (low > 0 or high < 0)
     words = (errors_up_to if one_sided else errors_between)(low, high, found.words)
     picked = found.error > found.better_error and found.n_rivals > 1
-    note = ", without allowing for its having been picked as the best" if picked else ""
+    note = f", not corrected for picking the best of {found.n_rivals}" if picked else ""
     return f"Expect {words} (95 % interval{note})."
 
 

@@ -24,7 +24,7 @@ from twoheads.storage.restorable import Restorable
 FORMAT = "twoheads"
 #: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
 HISTORY = "history_"
-VERSION = 6
+VERSION = 7
 
 _registry: dict[str, type] = {}
 Check = Callable[[Any], None]
@@ -239,7 +239,8 @@ def _decode_object(value: dict[str, Any]) -> Any:
     need(isinstance(parameters, dict) and isinstance(fitted, dict), f"{name} has no parameters or no fitted state")
     if name not in _registry:
         raise InvalidArtifact(
-            f"it holds a {name!r}, which this twoheads does not know. Install the twoheads that wrote it."
+            f"it holds a {name!r}, which is not registered here. Import the module that defines it, or install the "
+            "twoheads that wrote the file."
         )
     cls: Any = _registry[name]
     strange = sorted(set(parameters) - set(cls._get_param_names()))

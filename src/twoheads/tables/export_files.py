@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from twoheads.engines.temporary import remove_folder
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.duckdb import pa, pq
 from twoheads.tables.formats.copies import in_utf8, is_utf16, unzipped
@@ -68,7 +68,7 @@ def _plain(path: Path, how: Reading) -> Iterator[Path]:
     try:
         yield copy
     finally:
-        shutil.rmtree(copy.parent, ignore_errors=True)
+        remove_folder(str(copy.parent))
 
 
 def _first_keys(path: Path) -> list[str]:

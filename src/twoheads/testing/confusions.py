@@ -83,11 +83,16 @@ def check_it_starts_without_counts(make: Make) -> None:
 
 
 def check_intervals_hold_the_estimate(make: Make) -> None:
-    """Credible intervals of accuracies lie between 0 and 1 and are in order."""
-    low, high = make().fit_counts(counts_of()).accuracy_interval(0.9)
-    assert (low >= 0).all()
-    assert (high <= 1).all()
-    assert (low < high).all()
+    """Credible intervals of accuracies lie between 0 and 1, and the estimate in them, with few classes and many."""
+    for n_classes in (3, 40):
+        confusion = make().fit_counts(counts_of(n_classes=n_classes))
+        low, high = confusion.accuracy_interval(0.9)
+        assert (low >= 0).all()
+        assert (high <= 1).all()
+        assert (low < high).all()
+        accuracy = np.diagonal(confusion.crowd_given_true_)
+        assert (low <= accuracy).all()
+        assert (accuracy <= high).all()
 
 
 def check_fit_counts_leaves_its_input_alone(make: Make) -> None:

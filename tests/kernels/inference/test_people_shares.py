@@ -9,8 +9,11 @@ from twoheads.kernels.inference.believed import believed_interval, believed_shar
 from twoheads.kernels.inference.grouped_rows import rows_of
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares, realised_counts
 from twoheads.kernels.inference.shrinkage import (
+    EITHER,
     LOG_STRENGTH,
     LOGIT_MEAN,
+    Counts,
+    Realised,
     crowd_design_effect,
     crowd_nodes,
     node_weights,
@@ -40,15 +43,16 @@ def measured(right, belief, person, item, n_labelled, n_people, order=None):
 
 def test_weights_of_the_crowd_by_brute_force():
     right, count, x = np.array([3.0, 1.5]), np.array([4.0, 5.0]), np.array([0.2, -0.2])
-    slope = np.array([0.0, 1.0])
-    weight = node_weights(LOGIT_MEAN, LOG_STRENGTH, slope, (right, count, x), 1.5)
+    slope, scatter = np.array([0.0, 1.0]), np.array([0.0, 0.05])
+    weight = node_weights(LOGIT_MEAN, LOG_STRENGTH, slope, Counts(right, count, x, scatter), 1.5)
     direct = np.empty_like(weight)
     for i, b in enumerate(slope):
         for j, m in enumerate(LOGIT_MEAN):
             for k, s in enumerate(LOG_STRENGTH):
                 evidence = 0.0
-                for r, n, z in zip(right, count, x, strict=True):
-                    a, c = expit(m + b * z) * np.exp(s), expit(-m - b * z) * np.exp(s)
+                for r, n, z, q in zip(right, count, x, scatter, strict=True):
+                    own = 1 / (1 / (1 + np.exp(s)) + q * np.exp(s) / (1 + np.exp(s))) - 1
+                    a, c = expit(m + b * z) * own + EITHER, expit(-m - b * z) * own + EITHER
                     evidence += betaln(a + r, c + n - r) - betaln(a, c)
                 prior = 2 * np.log(expit(m) * expit(-m)) - 0.5 * ((s - np.log(10)) / 1.5) ** 2
                 direct[i, j, k] = evidence / 1.5 + prior
@@ -79,7 +83,7 @@ def test_a_person_without_answers_has_the_crowds_spread():
 
 def test_fewer_independent_people_know_less_of_the_crowd():
     right, count = np.array([8.0, 7.0, 9.0, 8.0, 6.0]), np.full(5, 10.0)
-    nodes = [crowd_nodes(right, count, np.zeros(5), effect, np.zeros(1)) for effect in (1.0, 4.0)]
+    nodes = [crowd_nodes(Counts(right, count, *np.zeros((2, 5))), effect, np.zeros(1)) for effect in (1.0, 4.0)]
     spread = [n.weight @ n.logit_mean**2 - (n.weight @ n.logit_mean) ** 2 for n in nodes]
     assert spread[1] > 1.5 * spread[0]
 
@@ -100,13 +104,35 @@ def test_the_name_of_a_person_and_the_order_of_items_change_nothing():
     assert again.b[name] == pytest.approx(first.b, rel=1e-6)
 
 
+def test_shares_of_few_answers_scatter_more_than_abilities():
+    # All have the same ability, as far as many answers show it. Somebody's share of 20 answers without a label still
+    # scatters like 20 draws; that of very many does not.
+    right, count = np.full(40, 160.0), np.full(40, 200.0)
+    realised = Realised(np.append(np.full(40, 200.0), [20.0, 1e9]), np.ones(42))
+    shares = shrunk_shares(np.append(right, [0.0, 0.0]), np.append(count, [0.0, 0.0]), realised=realised)
+    spread = np.sqrt(shares.mean * (1 - shares.mean) / (shares.a + shares.b + 1))[-2:]
+    assert spread[0] == pytest.approx(np.sqrt(0.16 / 20), rel=0.1)
+    assert spread[1] < 0.35 * spread[0]
+    low, high = shares.interval(0.9)
+    drawn = np.random.default_rng(0).binomial(20, 0.8, 20_000) / 20
+    assert 0.86 <= np.mean((low[-2] <= drawn) & (drawn <= high[-2])) <= 0.95
+
+
+def test_three_people_who_hardly_err_are_not_sure_never_to_err():
+    # 100, 100 and 99 right of 100 labelled of 800 answers; 90 % intervals of Jeffreys of the first two begin at .981.
+    right, rows = np.ones(300), rows_of(np.repeat(np.arange(3), 100), 3, cluster=np.tile(np.arange(100), 3))
+    right[-1], elsewhere = 0.0, rows_of(np.repeat(np.arange(3), 700), 3, cluster=np.tile(np.arange(700), 3))
+    low, _ = measured_shares(right, 0 * right, rows, np.zeros(2100), elsewhere).interval(0.9)
+    assert (low < 0.987).all()
+
+
 def test_realised_counts_without_help_by_hand():
     # 4 of 5 right among 5 labelled of 20 answers: the share of the 20 is known like 5 * 20/15 answers
     right, rows = np.array([1, 1, 1, 1, 0.0]), rows_of(np.zeros(5, dtype=int), 1)
     rest = rows_of(np.zeros(15, dtype=int), 1)
     top, bottom = Evidence(right, np.zeros(5), np.zeros(15)), Evidence(np.ones(5), np.ones(5), np.ones(15))
-    value, count = realised_counts(top, bottom, rows, rest)
-    assert (value[0], count[0]) == pytest.approx((0.8, 20 / 3))
+    found = realised_counts(top, bottom, rows, rest)
+    assert (found.share[0], found.known_like[0], found.unexplained[0]) == pytest.approx((0.8, 20 / 3, 1.0))
 
 
 def test_all_truths_known_is_about_answers_to_come():
@@ -144,7 +170,8 @@ def test_intervals_hold_and_are_narrower_than_the_labelled_answers_alone(links, 
 
 
 def test_an_end_within_half_an_answer_of_one_is_one():
-    shares = shrunk_shares(np.array([10.0, 10.0]), np.array([10.0, 10.0]), answers=np.array([10.0, 1e6]))
+    realised = Realised(np.array([10.0, 1e6]), np.ones(2))
+    shares = shrunk_shares(np.array([10.0, 10.0]), np.array([10.0, 10.0]), realised=realised)
     _, high = shares.interval(0.9)
     assert high[0] == 1.0
     assert high[1] < 1.0
@@ -156,8 +183,7 @@ def test_sensitivity_rests_on_the_answers_about_its_class():
     top = Evidence((truth & answer) * 1.0, np.zeros(20), np.zeros(0))
     bottom = Evidence(truth * 1.0, np.zeros(20), np.zeros(0))
     rows, none = rows_of(np.zeros(20, dtype=int), 1), rows_of(NOBODY, 1)
-    value, _ = realised_counts(top, bottom, rows, none)
-    assert value[0] == pytest.approx(0.75)
+    assert realised_counts(top, bottom, rows, none).share[0] == pytest.approx(0.75)
     low, high = measured_ratios(top, bottom, rows, none).interval(0.9)
     assert low[0] < 0.75 < high[0]
     assert high[0] - low[0] == pytest.approx(np.diff(beta.interval(0.9, 9.5, 3.5))[0], rel=0.2)

@@ -69,7 +69,7 @@ def check(
         encoding=encoding,
     )
     if fix is not None:
-        check_output(fix, found.files)
+        check_output(fix, found.files, option="--fix")
     console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
     for line in found.sentences():
         console.line(f"  {line}")

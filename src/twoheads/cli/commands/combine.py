@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.class_shares_option import with_class_shares
+from twoheads.cli.class_shares_option import shares_file, with_class_shares
 from twoheads.cli.methods import read_team
 from twoheads.cli.options import ClassShares, Engine, ForSpreadsheet, Scheduler, Team, Timeout, reads_table
 from twoheads.cli.outputs import check_output, check_spreadsheet, refuse_both
@@ -79,7 +79,7 @@ def combine(
         written = combine_on_cluster(fitted, scanned, options, output, place)
     else:
         if str(output) != "-":
-            check_output(output, [team, *scanned.files])
+            check_output(output, [team, *shares_file(class_shares), *scanned.files])
         if data.writes_export:
             written = combine_into_export(fitted, scanned, options, data, output)
         else:

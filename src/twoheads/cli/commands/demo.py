@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from twoheads.cli import console
 from twoheads.cli.exit_codes import INTERRUPTED_ABOVE
 from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidObservations
+from twoheads.storage.atomic import write_files
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +44,9 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> Result:
     console.message("The five readers are simulated: they differ in skill, see a part of the images each, and err on")
     console.message("the hard ones, as the models do. `twoheads.datasets.load_digit_readings().description` says how.")
     labelled, held_out = folder / "labelled.csv", folder / "held-out.csv"
-    write_example(labelled, held_out)
-    console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (others, to evaluate).")
     team, verdicts, page = folder / "team.json", folder / "verdicts.csv", folder / "report.html"
+    write_example(labelled, held_out, results=(team, verdicts, page))
+    console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (others, to evaluate).")
     steps = [
         ["fit", str(labelled), "-o", str(team)],
         ["combine", str(team), str(held_out), "-o", str(verdicts)],
@@ -79,19 +81,24 @@ def _writable(folder: Path) -> None:
         raise InvalidObservations(f"{folder} is a file; give the demo a folder of its own: twoheads demo DIR") from None
 
 
-def write_example(labelled: Path, held_out: Path) -> None:
-    """Write the images whose truth is in the example data, and the others, as CSV."""
+def write_example(labelled: Path, held_out: Path, results: Sequence[Path] = ()) -> None:
+    """Write the images whose truth is in the example data, and the others, as CSV; not over files of others."""
     from twoheads.datasets import load_digit_readings
 
     data = load_digit_readings()
     known = data.y >= 0
-    for path, rows in ((labelled, known), (held_out, ~known)):
-        _write_csv(path, data, rows)
+    contents = {labelled: _as_csv(data, known), held_out: _as_csv(data, ~known)}
+    found = [path for path in (*contents, *results) if path.exists()]
+    if found and not all(path.is_file() and path.read_bytes() == content for path, content in contents.items()):
+        raise InvalidObservations(
+            f"The demo has not written {found[0]}, and would replace it. Give it a folder of its own: twoheads demo DIR"
+        )
+    write_files(labelled.parent, {path.name: content for path, content in contents.items()})
 
 
-def _write_csv(path: Path, data: DigitReadings, rows: NDArray[Any]) -> None:
-    columns = {**data.table, "truth": data.truth}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(values[rows] for values in columns.values()), strict=True))
+def _as_csv(data: DigitReadings, rows: NDArray[Any]) -> bytes:
+    columns, text = {**data.table, "truth": data.truth}, io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(zip(*(values[rows] for values in columns.values()), strict=True))
+    return text.getvalue().encode("utf-8")

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from twoheads.cli import console
-from twoheads.cli.class_shares_option import with_class_shares
+from twoheads.cli.class_shares_option import shares_file, with_class_shares
 from twoheads.cli.methods import compared_methods, read_team
-from twoheads.cli.options import ClassShares, Seed, Team, reads_table
+from twoheads.cli.options import ClassShares, Metrics, Seed, Team, reads_table
 from twoheads.cli.outputs import check_output
 from twoheads.cli.provenance import fitted_when, seed_of, today
 from twoheads.cli.signatures import Result
@@ -32,11 +32,13 @@ def report(
             "--methods", help="Compare these methods too, by comma, as compare does.", metavar="NAME,NAME,..."
         ),
     ] = None,
+    metrics: Metrics = None,
     class_shares: ClassShares = None,
     seed: Seed = None,
 ) -> Result:
     """Write one self-contained page: the verdict, how sure it is, who errs how often, and what to look at.
 
+    With --metrics the page has these of the team, of each model and of each person, for analysts.
     With --json the numbers of the page are printed, and no page is written.
 
     Example:  twoheads report team.json held-out.csv -o report.html
@@ -50,7 +52,7 @@ def report(
     fitted = with_class_shares(read_team(team), class_shares)
     scanned = data.scan_for(fitted)
     if not console.wants_json():
-        check_output(output, [team, *scanned.files])
+        check_output(output, [team, *shares_file(class_shares), *scanned.files])
     observations, y, note = read_items(scanned)
     table = shown(str(data.table or data.model or data.answers))
     options: dict[str, Any] = {
@@ -66,6 +68,8 @@ def report(
         options["title"] = title
     if names is not None:
         options["methods"] = compared_methods(names, observations.model_scale)
+    if metrics is not None:
+        options["metrics"] = split_names(metrics, "--metrics")
     if console.wants_json():
         return summary(fitted, observations, y, **options)
     found = write_report(output, fitted, observations, y, **options)

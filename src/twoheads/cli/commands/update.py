@@ -64,7 +64,7 @@ def update(
         kept = kept_items_of(fitted, team)
         merge = Merge(kept.files())
         files = add_tables(merge, fitted, data, time)
-        check_output(target, files)
+        check_output(target, [*files, *map(Path, forget or [])])
         _forget(merge, forget or [])
         changes = merge.changes(days)
         _note_timeless(merge, days)

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.class_prior import log_prevalence
 from twoheads.combination.fitting.soft_counts import SoftCounts, overlap_of, soft_counts_of
-from twoheads.combination.rule import log_prevalence
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import add_up, as_blocks, block_slices, sum_blocks

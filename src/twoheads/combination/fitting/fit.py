@@ -11,6 +11,7 @@ import numpy as np
 
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
+from twoheads.combination.class_prior import learns_class_prior
 from twoheads.combination.fitting import dependence_stage, panel_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.combination.fitting.holdout import HoldoutRecord
@@ -23,7 +24,7 @@ from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import model_labels
-from twoheads.combination.rule import CombinationRule, crowd_shares
+from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import BLOCK_NUMBERS
@@ -243,7 +244,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
         tol=parts.tol,
         correlation=correlation,
         hold_calibrator=hold_calibrator,
-        learn_class_prior=_learns_class_prior(state),
+        learn_class_prior=learns_class_prior(parts.class_prior, state.statistics, parts.dependence),
         response_weight=response_weight,
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
@@ -258,12 +259,6 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
         correlation=correlation,
         em_blocks=(),
     )
-
-
-def _learns_class_prior(state: FitState) -> bool:
-    """Whether EM estimates the class prior; a team without a model holds it, see `crowd_shares`."""
-    learns = isinstance(state.parts.class_prior, str) and state.parts.class_prior == "learn"
-    return learns and crowd_shares(state.statistics, state.parts.dependence) is None
 
 
 def _run_em_of_matrices(state: FitState) -> FitState:

@@ -43,7 +43,12 @@ def fit_panel(state: FitState) -> FitState:
     block, panel = joined(list(labelled.subsample(limit))), Panel()
     combined, plain, human, people = predictions(block)
     left_out = panel.fit_labelled(
-        block, combined, members, correlation=state.dependence.correlation_, unit=labelled.mean_weight()
+        block,
+        combined,
+        members,
+        scored=np.empty(0, dtype=np.intp) if state.response is None else state.response.scored_[0],
+        correlation=state.dependence.correlation_,
+        unit=labelled.mean_weight(),
     )
     if len(labelled) <= limit:
         holdout = holdout_counts([block], lambda _: (left_out, plain, human, people), state.rivals)
@@ -61,10 +66,9 @@ def _holdout_of_many(
     number = sample.number[order]
 
     def held_out(block: Block) -> tuple[Floats, Floats, Codes, Codes]:
-        assert block.answers is not None
         assert block.number is not None
         combined, plain, human, people = predictions(block)
-        proba = panel.proba(combined, block.answers)
+        proba = panel.proba(combined, block)
         place = np.minimum(np.searchsorted(number, block.number), len(number) - 1)
         own = np.flatnonzero(number[place] == block.number)
         proba[:, own] = left_out[:, order[place[own]]]

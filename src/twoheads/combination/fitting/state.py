@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from twoheads.calibration.base import Calibrator
+from twoheads.combination.class_prior import prior_terms
 from twoheads.combination.fitting.holdout import HoldoutRecord
 from twoheads.combination.items.protocol import Items, Schema
 from twoheads.combination.panel import Panel
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import RivalList
-from twoheads.combination.rule import CombinationRule, crowd_shares, prior_terms
+from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
@@ -66,16 +67,15 @@ class FitState:
     @property
     def rule(self) -> CombinationRule:
         """The combination rule with the parts as they are now."""
-        shares = crowd_shares(self.statistics, self.parts.dependence)
-        log_class_prior, log_prior_shift = prior_terms(self.parts.class_prior, self.prevalence, shares)
+        prior, shift = prior_terms(self.parts.class_prior, self.prevalence, self.statistics, self.parts.dependence)
         return CombinationRule(
             self.confusion,
             self.calibrator,
             self.dependence,
             self.response,
             self.pool,
-            log_class_prior,
-            log_prior_shift,
+            prior,
+            shift,
             None if self.holdout is None else self.holdout.preference(),
             self.schema.has_model,
             self.panel,

@@ -9,6 +9,8 @@ from twoheads.text import count, interval, percent, probability
 
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
+#: Shares of people are told of so many at least.
+_MANY_PEOPLE = 10
 #: So many models that give labels or scores are listed by name.
 _FEW_MACHINES = 5
 
@@ -19,7 +21,7 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "people" in found:
         sentences += people_sentences(found["people"])
     if "machines" in found:
-        sentences += _machines(found["machines"], found.get("scores", {}).get("levels", {}))
+        sentences += _machines(found, found.get("scores", {}).get("levels", {}))
     if "scores" in found:
         sentences.append(_scores(found["scores"]))
     if "several_answers" in found:
@@ -37,22 +39,29 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
 
 
 def people_sentences(people: dict[str, Any]) -> list[str]:
-    """How far people differ, and who is the most and the least reliable."""
-    low, high = people["nine_in_ten"]
-    believed = people["kind"] == "believed"
-    sentences = [
-        f"The {people['n']:,} people differ: nine in ten are {'believed' if believed else 'estimated'} to have an "
-        f"accuracy between {percent(low)} and {percent(high)}."
-    ]
+    """How far many people differ, and who is the most and the least reliable."""
+    n, believed = people["n"], people["kind"] == "believed"
+    sentences = []
+    if n >= _MANY_PEOPLE:
+        low, high = people["nine_in_ten"]
+        sentences.append(
+            f"Nine in ten of the {n:,} people are {'believed' if believed else 'estimated'} to have an accuracy "
+            f"between {percent(low)} and {percent(high)}."
+        )
     if "most_reliable" not in people:
         answers = "answers" if believed else "answers on items with truth"
-        return [*sentences, f"No ranking: it needs two people with {ENOUGH_ANSWERS} {answers} each."]
-    best, least = people["most_reliable"], people["least_reliable"]
-    caveat = "" if best["accuracy_low"] > least["accuracy_high"] else "; their intervals overlap"
+        return [*sentences, f"No ranking of the {n:,} people: it needs two with {ENOUGH_ANSWERS} {answers} each."]
     enough = people["with_enough_answers"]
-    of = "" if enough == people["n"] else f" of the {enough:,} with enough answers"
+    who = f"the {n:,} people" if enough == n else f"the {enough:,} people with enough answers"
     verb = "is believed to be" if believed else "is"
-    return [*sentences, f"The most reliable{of} {verb} {_person(best)}, the least {_person(least)}{caveat}."]
+    return [*sentences, f"Of {who}, the most reliable {verb} {_extremes(people)}."]
+
+
+def _extremes(ranked: dict[str, Any]) -> str:
+    """The most and the least reliable of some, with intervals that hold although these two were picked."""
+    best, least = ranked["most_reliable"], ranked["least_reliable"]
+    overlap = ", and overlap" if best["accuracy_low"] <= least["accuracy_high"] else ""
+    return f"{_person(best)}, the least {_person(least)}; the intervals are corrected for this choice{overlap}"
 
 
 def _person(person: dict[str, Any]) -> str:
@@ -62,9 +71,9 @@ def _person(person: dict[str, Any]) -> str:
     return f"{person['annotator']} ({accuracy}, {n_answers})"
 
 
-def _machines(machines: dict[str, Any], scored: dict[str, int]) -> list[str]:
+def _machines(found: dict[str, Any], scored: dict[str, int]) -> list[str]:
     """How often models that give labels are right: the best and the worst of many."""
-    labelled = [{"annotator": name, **facts} for name, facts in machines.items() if name not in scored]
+    labelled = [{"annotator": name, **facts} for name, facts in found["machines"].items() if name not in scored]
     labelled.sort(key=lambda machine: -machine["accuracy"])
     if not labelled:
         return []
@@ -74,7 +83,7 @@ def _machines(machines: dict[str, Any], scored: dict[str, int]) -> list[str]:
     )
     if len(labelled) <= _FEW_MACHINES:
         return [f"{give}: {', '.join(map(_person, labelled))}."]
-    return [f"{give}: the most reliable is {_person(labelled[0])}, the least {_person(labelled[-1])}."]
+    return [f"{give}: the most reliable is {_extremes(found['machines_ranked'])}."]
 
 
 def _scores(scores: dict[str, Any]) -> str:

@@ -111,8 +111,7 @@ def _own_weight(rule: CombinationRule, block: Block, place: int, label: Codes) -
     """What a panel's own weight of annotator ``place`` adds, (n_items, n_classes); 0 where there is none."""
     if rule.panel is None or place not in rule.panel.members_:
         return 0.0
-    assert block.answers is not None
-    return log_odds_of(label, rule.panel.contribution(block.answers, place, len(block.log_proba)))
+    return log_odds_of(label, rule.panel.contribution(block, place))
 
 
 def _models(

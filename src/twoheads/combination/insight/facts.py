@@ -17,7 +17,7 @@ from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
@@ -158,7 +158,12 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
     if len(people) > 1:
         found["people"] = people_facts(_stats(result, people, accuracy, level), accuracy, level)
     if accuracy.machines is not None:
-        found["machines"] = _machines(_stats(result, schema.machine_numbers, accuracy.machines, level))
+        stats = _stats(result, schema.machine_numbers, accuracy.machines, level)
+        found["machines"] = _machines(stats)
+        scored = () if schema.levels is None else schema.levels.names
+        labelling = np.flatnonzero([name not in scored for name in stats["annotator"]])
+        if len(labelling) > 1:
+            found["machines_ranked"] = extremes(stats, accuracy.machines, level, labelling)
     if schema.levels is not None:
         sizes = dict(zip(schema.levels.names, schema.levels.sizes, strict=True))
         found["scores"] = {"positive": schema.levels.positive, "levels": sizes}
@@ -215,11 +220,19 @@ def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level
     counted = "judged" if accuracy.kind == "measured" else "answers"
     enough = np.flatnonzero(stats[counted] >= ENOUGH_ANSWERS)
     people["with_enough_answers"] = len(enough)
-    if len(enough) > 1:
-        order = enough[np.argsort(stats["accuracy"][enough], kind="stable")]
-        for name, at in (("most_reliable", order[-1]), ("least_reliable", order[0])):
-            people[name] = {fact: stats[fact].tolist()[at] for fact in _OF_ONE}
-    return people
+    return people | (extremes(stats, accuracy, level, enough) if len(enough) > 1 else {})
+
+
+def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, ranked: Codes) -> dict[str, Any]:
+    """The most and the least reliable of some annotators, by their numbers.
+
+    Their intervals hold although they were picked: the level is corrected as Bonferroni does.
+    """
+    low, high = accuracy.shares().interval(1.0 - (1.0 - level) / len(ranked))
+    stats = stats | {"accuracy_low": low, "accuracy_high": high}
+    order = ranked[np.argsort(stats["accuracy"][ranked], kind="stable")]
+    picked = {"most_reliable": order[-1], "least_reliable": order[0]}
+    return {name: {fact: stats[fact].tolist()[at] for fact in _OF_ONE} for name, at in picked.items()}
 
 
 def _response(response: ResponseModel, classes: NDArray[Any]) -> dict[str, Any]:

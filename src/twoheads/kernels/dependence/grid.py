@@ -115,9 +115,9 @@ class Target:
         """The same with a log-likelihood that is quadratic in the factors; no pass over the items."""
         here = factors_at(mode.log_temperature, mode.correlation, self.ratio)
         there = factors_at(tau, r, self.ratio)
-        alone = np.broadcast_to(there.alone, r.shape)
+        alone = np.broadcast_to(there.alone, there.answer.shape)
         step = np.stack([there.model - here.model, there.answer - here.answer, alone - here.alone], axis=-1)
-        likelihood = step @ mode.slope + 0.5 * np.einsum("...p,pq,...q->...", step, mode.hessian, step)
+        likelihood = step @ mode.slope + 0.5 * (step @ mode.hessian * step).sum(axis=-1)
         return np.asarray(likelihood + self._before(tau, r))
 
     def _before(self, tau: Floats, r: Floats) -> Floats:
@@ -160,11 +160,11 @@ def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floa
     r = mode.correlation + fine * sd[1]
     r = np.linspace(max(r[0], CORRELATION_BOUNDS[0]), min(r[-1], CORRELATION_BOUNDS[1]), 65)
     tau = mode.log_temperature + fine * sd[0]
-    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (65, 1)))
+    log_posterior = target.quadratic(mode, tau[:, None], r[None])
     fall = 0.5 * reach**2
     at_best = log_posterior.max(axis=1)
     tau = np.linspace(*_reach(tau, at_best > at_best.max() - fall), number)
-    log_posterior = target.quadratic(mode, tau[:, None], np.tile(r, (number, 1)))
+    log_posterior = target.quadratic(mode, tau[:, None], r[None])
     likely = log_posterior > log_posterior.max(axis=1, keepdims=True) - fall
     return tau[:, None], np.stack([np.linspace(*_reach(r, row), number) for row in likely])
 

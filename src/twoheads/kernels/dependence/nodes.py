@@ -46,6 +46,10 @@ def dependence_proba(log_proba: Floats, log_likelihood: Floats, nodes: Dependenc
     log_proba, log_likelihood  (n_classes, n_items), Z and L
     returns                    (n_classes, n_items)
     """
+    if len(log_proba) == 2:
+        z, given = log_proba[1] - log_proba[0], log_likelihood[1] - log_likelihood[0]
+        if _widest(z, given, nodes) < SAFE_RANGE:
+            return _two_classes(z, given, nodes)
     z, given = log_proba - log_proba.max(axis=0), log_likelihood - log_likelihood.max(axis=0)
     # The class that the model prefers has the logit beta L: exp does not underflow there, except for many answers.
     is_safe = np.abs(nodes.answer_factor).max() * -given.min(initial=0.0) < SAFE_RANGE
@@ -63,3 +67,31 @@ def dependence_proba(log_proba: Floats, log_likelihood: Floats, nodes: Dependenc
             mean += share
         total += mean * exp_bias[:, None] if nodes.bias[at].any() else mean
     return np.asarray(total)
+
+
+def _widest(z: Floats, given: Floats, nodes: DependenceNodes) -> float:
+    """A bound of the log-odds of two classes.
+
+    z, given  (n_items,) log-odds of the second class, the model's and the answers'
+    """
+    parts = (z, nodes.model_factor), (given, nodes.answer_factor), (np.ones(1), np.diff(nodes.bias, axis=1))
+    return float(sum(np.abs(odds).max(initial=0.0) * np.abs(factor).max(initial=0.0) for odds, factor in parts))
+
+
+def _two_classes(z: Floats, given: Floats, nodes: DependenceNodes) -> Floats:
+    """`dependence_proba` of two classes, from the log-odds of the second alone: half the work."""
+    odds, part = np.empty_like(z), np.empty_like(z)
+    total = np.zeros((2, len(z)))
+    bias = np.diff(nodes.bias, axis=1)[nodes.bias_of, 0]
+    each = nodes.model_factor, nodes.answer_factor, bias, nodes.weight
+    for model, answer, shift, weight in zip(*each, strict=True):
+        np.multiply(z, -model, out=odds)
+        odds -= np.multiply(given, answer, out=part)
+        if shift:
+            odds -= shift
+        np.exp(odds, out=odds)  # of the first class against the second
+        np.add(odds, 1.0, out=part)
+        np.divide(weight, part, out=part)
+        total[1] += part
+        total[0] += np.multiply(part, odds, out=part)
+    return total

@@ -15,7 +15,7 @@ from scipy.special import logit
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.grouped_rows import Rows, group_means, group_sums, kish_count, ratio
 from twoheads.kernels.inference.prediction_powered import Moments, pooled, unit_moments
-from twoheads.kernels.inference.shrinkage import Shares, crowd_design_effect, shrunk_shares
+from twoheads.kernels.inference.shrinkage import Realised, Shares, crowd_design_effect, shrunk_shares
 
 #: As many answers' worth of the average over people goes into each person's lambda.
 POOLING = 10.0
@@ -23,6 +23,8 @@ POOLING = 10.0
 SURPRISE = 0.5
 #: As many answers' worth of the crowd's belief goes into each person's covariate.
 STEADY = 5.0
+#: Of so many answers a share is as good as the ability.
+ANY_NUMBER = 1e9
 
 
 class Evidence(NamedTuple):
@@ -36,6 +38,19 @@ class Evidence(NamedTuple):
     outcome: Floats
     belief: Floats
     elsewhere: Floats
+
+
+class RealisedCounts(NamedTuple):
+    """What is known of shares of all answers of a person, (n_people,) each.
+
+    share        that of ``top`` among ``bottom``
+    known_like   the number of answers that it is known like, at most 1e6
+    unexplained  ``var(e) / var(z)``, the part of the variance of an answer that its belief does not explain
+    """
+
+    share: Floats
+    known_like: Floats
+    unexplained: Floats
 
 
 def measured_shares(
@@ -52,9 +67,13 @@ def measured_shares(
 
 def newcomer_share(right: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows) -> Shares:
     """The accuracy of one person more, of whom nothing is known but the crowd; arguments as in `measured_shares`."""
-    shares, count, effect = _effective(*_accuracy_evidence(right, belief, belief_elsewhere), labelled, unlabelled)
-    found = shrunk_shares(np.append(shares * count, 0.0), np.append(count, 0.0), design_effect=effect)
-    return Shares(found.a[-1:], found.b[-1:], found.step[-1:])
+    evidence = _accuracy_evidence(right, belief, belief_elsewhere)
+    found, effect = _effective(*evidence, labelled, unlabelled)
+    realised = _realised(evidence[1], found, labelled, unlabelled)
+    more = Realised(*(np.append(each, end) for each, end in zip(realised, (ANY_NUMBER, 1.0), strict=True)))
+    right_ones, count = (np.append(each, 0.0) for each in (found.share * found.known_like, found.known_like))
+    shares = shrunk_shares(right_ones, count, design_effect=effect, realised=more)
+    return Shares(shares.a[-1:], shares.b[-1:], np.zeros(1))
 
 
 def _accuracy_evidence(right: Floats, belief: Floats, belief_elsewhere: Floats) -> tuple[Evidence, Evidence]:
@@ -70,21 +89,28 @@ def measured_ratios(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
 
     top, bottom  outcomes 0 or 1, ``top`` at most ``bottom``
     """
-    shares, count, effect = _effective(top, bottom, labelled, unlabelled)
+    found, effect = _effective(top, bottom, labelled, unlabelled)
+    covariate = belief_covariate(top, bottom, labelled, unlabelled)
+    realised = _realised(bottom, found, labelled, unlabelled)
+    right, count = found.share * found.known_like, found.known_like
+    return shrunk_shares(right, count, covariate, design_effect=effect, realised=realised)
+
+
+def _effective(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[RealisedCounts, float]:
+    """`realised_counts`, and the design effect of the crowd's mean over people."""
+    found = realised_counts(top, bottom, labelled, unlabelled)
+    residual = top.outcome - found.share[labelled.group] * bottom.outcome
+    return found, crowd_design_effect(residual, labelled.cluster) if len(residual) else 1.0
+
+
+def _realised(bottom: Evidence, found: RealisedCounts, labelled: Rows, unlabelled: Rows) -> Realised:
+    """Of how many answers the shares are, those believed to be of ``bottom`` counted by their belief."""
     answers = kish_count(labelled) * group_means(bottom.outcome, labelled)
     answers = answers + kish_count(unlabelled) * group_means(bottom.elsewhere, unlabelled)
-    covariate = belief_covariate(top, bottom, labelled, unlabelled)
-    return shrunk_shares(shares * count, count, covariate, design_effect=effect, answers=answers)
+    return Realised(answers, found.unexplained)
 
 
-def _effective(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[Floats, Floats, float]:
-    """`realised_counts`, and the design effect of the crowd's mean over people."""
-    shares, count = realised_counts(top, bottom, labelled, unlabelled)
-    residual = top.outcome - shares[labelled.group] * bottom.outcome
-    return shares, count, crowd_design_effect(residual, labelled.cluster) if len(residual) else 1.0
-
-
-def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> tuple[Floats, Floats]:
+def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> RealisedCounts:
     """Share of ``top`` among ``bottom`` over all answers of a person, and the number of answers it is known like.
 
     Of either, the mean is ``mean(y) + b N/M (mean(f) without labels - mean(f) with)``, M = n + N, with the slope b in
@@ -92,8 +118,6 @@ def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
     that of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = z - b f_z``, of variance
     ``N/M var(e) / n``. So the share is known like ``m M/N var(z) / var(e)`` answers, m those of ``bottom`` with a
     label. Where the beliefs do not help b is 0.
-
-    returns  (n_people,) each; at most 1e6 answers
     """
     start = ratio(group_means(top.outcome, labelled), group_means(bottom.outcome, labelled))
     z = [
@@ -106,7 +130,7 @@ def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
     missing = ratio(there, here + there)
     of_top, of_bottom = (corrected_means(each, slope * missing, labelled, unlabelled) for each in (top, bottom))
     count = here * group_means(bottom.outcome, labelled) / np.maximum(share * missing, 1e-6)
-    return np.clip(ratio(of_top, of_bottom), 0.0, 1.0), np.minimum(count, 1e6)
+    return RealisedCounts(np.clip(ratio(of_top, of_bottom), 0.0, 1.0), np.minimum(count, 1e6), share)
 
 
 def corrected_means(evidence: Evidence, tuning: Floats, labelled: Rows, unlabelled: Rows) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.panel.prediction import leading_two
@@ -17,6 +18,8 @@ def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
 
     unit  the weight q that is left out: 1, or less where items weigh less
     """
+    if data.n_classes == 2:
+        return _left_out_of_two(data, mode, unit)
     logits = logits_of(data.design, mode.theta)
     spread = logit_covariance(data.design, mode.covariance)
     proba = softmax(logits)
@@ -27,6 +30,17 @@ def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
     residual = (proba - data.target())[:, :, None]
     logits = logits + (removed * (spread @ residual))[:, :, 0]
     return softmax(moderated(logits, variance_of_lead(logits, spread)))
+
+
+def _left_out_of_two(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
+    """The same of two classes, by the log-odds of the second: S and W are numbers."""
+    odds = data.contrast @ mode.theta
+    spread = np.einsum("np,np->n", data.contrast @ mode.covariance, data.contrast)
+    removed = unit * (data.weight > 0)
+    spread = spread / (1.0 - removed * spread * expit(odds) * expit(-odds))
+    odds = odds + removed * spread * (expit(odds) - data.true_label)
+    odds /= np.sqrt(1.0 + np.pi * np.maximum(spread, 0.0) / 8.0)
+    return np.stack([expit(-odds), expit(odds)], axis=1)
 
 
 def logit_covariance(design: Floats, covariance: Floats) -> Floats:

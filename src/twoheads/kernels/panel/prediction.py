@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.panel.votes import LevelScale, level_features
 from twoheads.kernels.simplex import LOG_FLOOR, normalise_exp
 
 
@@ -21,6 +22,7 @@ class FittedPanel:
     """Parameters theta = (a, c, u) of a panel.
 
     members      (n_members,) annotators, ascending
+    levels       by what the levels of those who give scores are standardised
     correlation  of the design effect
     share        posterior probability that members need weights of their own
     theta        (n_parameters,) their mean
@@ -28,6 +30,7 @@ class FittedPanel:
     """
 
     members: Codes
+    levels: LevelScale
     correlation: float
     share: float
     theta: Floats
@@ -36,7 +39,7 @@ class FittedPanel:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return len(self.theta) - 1 - len(self.members)
+        return len(self.theta) - 1 - len(self.members) - len(self.levels.members)
 
 
 def moments(weight: Floats, theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
@@ -52,16 +55,22 @@ def moments(weight: Floats, theta: Floats, covariance: Floats) -> tuple[Floats, 
     return mean, np.einsum("s,spq->pq", share, covariance) + (share[:, None] * between).T @ between
 
 
-def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers) -> Floats:
+def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floats | None = None) -> Floats:
     """Probabilities of items with an answer, (n_classes, n_items).
 
     proba  (n_classes, n_items) the untouched posterior
+    level  (n_answers,) the level of each score, as in `LevelScale`; only of two classes
     """
     votes, per_vote = _votes(panel, answers), 1.0 / design_effect(answers, panel.correlation)
     with np.errstate(divide="ignore"):
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
-    logits = _logits(panel, votes, per_vote, log_proba)
-    lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
+    if panel.n_classes == 2:
+        levels = level_features(answers, level, panel.levels, 2, panel.correlation)
+        lead = _lead_of_second(panel, votes, per_vote, log_proba, levels)
+        logits = np.outer([-0.5, 0.5], lead @ panel.theta)
+    else:
+        logits = _logits(panel, votes, per_vote, log_proba)
+        lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
     variance = np.maximum(np.einsum("np,np->n", lead @ panel.covariance, lead), 0.0)
     logits /= np.sqrt(1.0 + np.pi * variance / 8.0)
     return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
@@ -118,4 +127,19 @@ def _lead(
     sign = (answer == first[item]).astype(np.float64) - (answer == second[item])
     signed = csr_array((sign, member, votes.indptr), shape=(len(first), len(panel.members)))
     np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes :])
+    return lead
+
+
+def _lead_of_second(
+    panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, levels: Floats
+) -> Floats:
+    """The same of two classes, the second's logit less the first's, which is linear in theta."""
+    n_members = len(panel.members)
+    lead = np.empty((len(per_vote), len(panel.theta)))
+    lead[:, 0] = log_proba[1] - log_proba[0]
+    lead[:, 1], lead[:, 2] = -1.0, 1.0
+    sign = np.where(votes.indices & 1, 1.0, -1.0)
+    signed = csr_array((sign, votes.indices >> 1, votes.indptr), shape=(len(per_vote), n_members))
+    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 3 : 3 + n_members])
+    lead[:, 3 + n_members :] = levels
     return lead

@@ -5,16 +5,18 @@ For item i and class k, with l the log of a posterior that was fitted without th
     z_ik = a l_ik + c_k + sum_j u_j x_ikj,    a ~ Normal(1, .2^2),  c_k ~ Normal(0, .2^2),  u_j ~ Normal(0, s^2)
 
 and P(y = k) is the softmax of z_i. A vote of member j for class k is a feature x_ikj = 1 / d_i, a missing one is 0. A
-score counts in l by its level, and here as the vote of its side: weights on the levels, with or in place of those on
-votes, predicted new items worse. The parameters are theta = (a, c, u).
+score is the vote of its side, and a second feature of its member: its standardised level over d_i, for the second of
+two classes. The parameters are theta = (a, c, u).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import one_hot
@@ -44,13 +46,18 @@ class PanelData:
         return int(self.design.shape[1])
 
     @property
-    def n_members(self) -> int:
-        """Number of members with a weight of their own."""
+    def n_weights(self) -> int:
+        """Number of members' weights u."""
         return int(self.design.shape[2]) - 1 - self.n_classes
 
     def target(self) -> Floats:
         """The truth as probabilities, (n_items, n_classes)."""
         return one_hot(self.true_label, self.n_classes).T
+
+    @cached_property
+    def contrast(self) -> Floats:
+        """Derivatives of the log-odds of the second of two classes in theta, (n_items, n_parameters)."""
+        return np.asarray(self.design[:, 1] - self.design[:, 0])
 
 
 @dataclass(frozen=True)
@@ -65,24 +72,28 @@ class RidgeMode:
     covariance: Floats
 
 
-def design_of(log_posterior: Floats, features: Floats) -> Floats:
-    """Derivatives of z in theta, (n_items, n_classes, 1 + n_classes + n_members).
+def design_of(log_posterior: Floats, votes: Floats, levels: Floats | None = None) -> Floats:
+    """Derivatives of z in theta, (n_items, n_classes, 1 + n_classes + n_weights).
 
     log_posterior  (n_classes, n_items) l
-    features       (n_items, n_classes, n_members) x
+    votes          (n_items, n_classes, n_members) x
+    levels         (n_items, n_scored) x of the second class; None where nobody gives scores
     """
     n_classes, n_items = log_posterior.shape
-    design = np.empty((n_items, n_classes, 1 + n_classes + features.shape[2]))
+    n_members, n_scored = votes.shape[2], 0 if levels is None else levels.shape[1]
+    design = np.zeros((n_items, n_classes, 1 + n_classes + n_members + n_scored))
     design[:, :, 0] = log_posterior.T
     design[:, :, 1 : 1 + n_classes] = np.eye(n_classes)
-    design[:, :, 1 + n_classes :] = features
+    design[:, :, 1 + n_classes : 1 + n_classes + n_members] = votes
+    if levels is not None:
+        design[:, 1, 1 + n_classes + n_members :] = levels
     return design
 
 
-def prior_of(n_classes: int, n_members: int, scale: float) -> tuple[Floats, Floats]:
+def prior_of(n_classes: int, n_weights: int, scale: float) -> tuple[Floats, Floats]:
     """Mean and precision of theta, (n_parameters,) each."""
-    mean = np.concatenate([[1.0], np.zeros(n_classes + n_members)])
-    sd = np.concatenate([[PANEL_SLOPE_SD], np.full(n_classes, PANEL_INTERCEPT_SD), np.full(n_members, scale)])
+    mean = np.concatenate([[1.0], np.zeros(n_classes + n_weights)])
+    sd = np.concatenate([[PANEL_SLOPE_SD], np.full(n_classes, PANEL_INTERCEPT_SD), np.full(n_weights, scale)])
     return mean, sd**-2.0
 
 
@@ -91,7 +102,7 @@ def fit_ridge(data: PanelData, scale: float, start: Floats | None = None) -> Rid
 
     start  (n_parameters,) where the search begins; None for the prior mean
     """
-    mean, precision = prior_of(data.n_classes, data.n_members, scale)
+    mean, precision = prior_of(data.n_classes, data.n_weights, scale)
     theta = near_minimum(
         lambda at: _loss(data, at), lambda at: _hessian(data, at), mean, precision, start=start, tol=TOLERANCE
     )
@@ -112,6 +123,10 @@ def softmax(logits: Floats) -> Floats:
 
 def _loss(data: PanelData, theta: Floats) -> tuple[float, Floats]:
     """The negative log-likelihood and its gradient."""
+    if data.n_classes == 2:
+        odds = data.contrast @ theta
+        loss = np.logaddexp(0.0, np.where(data.true_label == 1, -odds, odds))
+        return float(data.weight @ loss), (data.weight * (expit(odds) - data.true_label)) @ data.contrast
     logits = logits_of(data.design, theta)
     shifted = logits - logits.max(axis=1, keepdims=True)
     total = np.exp(shifted).sum(axis=1)
@@ -122,6 +137,10 @@ def _loss(data: PanelData, theta: Floats) -> tuple[float, Floats]:
 
 def _hessian(data: PanelData, theta: Floats) -> Floats:
     """The Hessian of the negative log-likelihood, sum_i w_i F_i' (diag p_i - p_i p_i') F_i."""
+    if data.n_classes == 2:
+        odds = data.contrast @ theta
+        curvature = data.weight * expit(odds) * expit(-odds)
+        return np.asarray(data.contrast.T @ (curvature[:, None] * data.contrast))
     proba, flat = softmax(logits_of(data.design, theta)), _flat(data.design)
     weighted = proba * data.weight[:, None]
     mean = (proba[:, None, :] @ data.design)[:, 0] * np.sqrt(data.weight)[:, None]

@@ -1,4 +1,4 @@
-"""Votes as features of a panel, and how far members err together."""
+"""Votes and levels of scores as features of a panel, and how far members err together."""
 
 from __future__ import annotations
 
@@ -42,6 +42,57 @@ def vote_features(answers: Answers, members: Codes, n_classes: int, correlation:
     place = (votes.item * n_classes + votes.label) * len(members) + votes.member
     share = 1.0 / design_effect(answers, correlation)[votes.item]
     return np.bincount(place, share, np.prod(shape, dtype=int)).astype(np.float64, copy=False).reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelScale:
+    """By what the levels of members who give scores are standardised.
+
+    members   (n_scored,) the annotators among a panel's members who give scores, ascending
+    mean, sd  (n_scored,) of each one's levels; an sd of 0 where all are the same
+    """
+
+    members: Codes
+    mean: Floats
+    sd: Floats
+
+    @classmethod
+    def of(cls, answers: Answers, level: Floats | None, members: Codes, n_classes: int, weight: Floats) -> LevelScale:
+        """From the levels of labelled items.
+
+        level   (n_answers,) a number per entry of ``answers.column``; None where nobody gives scores
+        weight  (n_items,)
+        """
+        item, member, levels = _levels_of(answers, level, members, n_classes)
+        share, n_scored = weight[item], len(members)
+        total = np.maximum(np.bincount(member, share, n_scored), 1e-300)
+        mean = np.bincount(member, share * levels, n_scored) / total
+        return cls(members, mean, np.sqrt(np.bincount(member, share * (levels - mean[member]) ** 2, n_scored) / total))
+
+
+def level_features(
+    answers: Answers, level: Floats | None, scale: LevelScale, n_classes: int, correlation: float
+) -> Floats:
+    """Standardised levels over the item's design effect, (n_items, n_scored), for the second of two classes.
+
+    0 where a member gives no score.
+    """
+    item, member, levels = _levels_of(answers, level, scale.members, n_classes)
+    varies = scale.sd > 0
+    standardised = (levels - scale.mean[member]) * (varies / np.where(varies, scale.sd, 1.0))[member]
+    features = np.zeros((len(answers), len(scale.members)))
+    features[item, member] = standardised / design_effect(answers, correlation)[item]
+    return features
+
+
+def _levels_of(answers: Answers, level: Floats | None, members: Codes, n_classes: int) -> tuple[Codes, Codes, Floats]:
+    """Item, member and level of each score of the given annotators."""
+    if level is None or not len(members):
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
+    annotator = answers.column // n_classes
+    place = np.minimum(np.searchsorted(members, annotator), len(members) - 1)
+    here = np.flatnonzero((answers.column != MISSING) & (members[place] == annotator) & ~np.isnan(level))
+    return item_of_answers(answers)[here], place[here], level[here]
 
 
 def error_correlation(

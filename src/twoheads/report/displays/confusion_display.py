@@ -93,9 +93,10 @@ class ConfusionDisplay(Display):
         self, ax: Axes | None, shares_of: np.ndarray[Any, Any], color: Any, kwargs: dict[str, Any]
     ) -> Axes:
         n_classes = len(self.classes)
-        size = float(np.clip(1.3 + 0.33 * n_classes, 2.6, 5.6))
-        ax = new_axes(ax, (size, size))
         names = [shortened(name) for name in self.classes]
+        longest = max(map(len, names))
+        size = float(np.clip(1.3 + 0.33 * n_classes + 0.09 * max(0, longest - 4), 2.6, 5.6))
+        ax = new_axes(ax, (size, size))
         # Squares in place of an image: sharp at any size, on light and dark pages.
         for row in range(n_classes):
             if np.isnan(shares_of[row]).any():
@@ -110,7 +111,7 @@ class ConfusionDisplay(Display):
                     style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": 9} | kwargs
                     ax.text(column, row, f"{100 * share:.0f}", **style)
         ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
-        turned = max(map(len, names)) > 2 and n_classes > 3
+        turned = longest > (2 if n_classes > 3 else 24 // n_classes)
         ax.set_xticks(range(n_classes), names, rotation=60 if turned else 0, ha="right" if turned else "center")
         if turned:
             for label in ax.get_xticklabels():

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: Whose colour and line a partner has, and its name.
+_PARTNER = {
+    "human": ("human", "human alone"),
+    "majority": ("human", "majority of people"),
+    "model": ("model", "model alone"),
+    "models": ("model", "mean of the models"),
+}
+
+
 class LearningCurveDisplay(Display):
     """Error of the combination on held-out items, with 95 % intervals, against the number of labels it was fitted on.
 
@@ -27,7 +36,7 @@ class LearningCurveDisplay(Display):
     error, low, high : array of shape (n_sizes,)
         The error and its interval.
     partners : mapping of str to float, optional
-        Errors of "human" and "model", drawn as level lines.
+        Errors of "human" or "majority" (of people), and of "model" or "models" (their mean), drawn as level lines.
     """
 
     def __init__(
@@ -75,7 +84,8 @@ class LearningCurveDisplay(Display):
                 **style,
             )
             for who, error in self.partners.items():
-                ax.axhline(100 * error, color=COLOUR[who], linestyle=LINE[who], linewidth=1.5, label=f"{who} alone")
+                side, label = _PARTNER[who]
+                ax.axhline(100 * error, color=COLOUR[side], linestyle=LINE[side], linewidth=1.5, label=label)
             if len(self.sizes) > 1:
                 ax.set_xscale("log")
             ax.minorticks_off()

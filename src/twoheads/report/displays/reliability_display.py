@@ -116,6 +116,8 @@ class ReliabilityDisplay(Display):
                 "linestyle": LINE.get(self.name, "-"),
                 "markersize": 5.5,
                 "elinewidth": 1,
+                "clip_on": False,  # markers at 100 % are whole
+                "zorder": 3,
             }
             low = np.maximum(self.accuracy - self.accuracy_low, 0.0)
             high = np.maximum(self.accuracy_high - self.accuracy, 0.0)

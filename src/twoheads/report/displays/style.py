@@ -83,5 +83,8 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def shortened(name: str, length: int = 14) -> str:
-    """Cut a long class name."""
-    return name if len(name) <= length else f"{name[: length - 1]}…"
+    """Cut a long name in the middle: names that begin alike often end differently."""
+    if len(name) <= length:
+        return name
+    tail = (length - 1) // 2
+    return f"{name[: length - 1 - tail]}…{name[-tail:]}"

@@ -13,6 +13,7 @@ DECISION = {
 }
 #: Those for an analyst, which are folded on the page.
 ANALYSIS = {
+    "label_statistics": "Sensitivity, kappa and other statistics",
     "exchange": "Errors corrected and introduced",
     "reliability": "Is the stated confidence right?",
     "confusion": "Which classes people confuse",

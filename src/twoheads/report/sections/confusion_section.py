@@ -21,7 +21,8 @@ from twoheads.text import listed, percent
 MAX_MATRIX = 30
 _MAX_PAIRS = 10
 _MIN_ANSWERS = 4.5  # answers of a class, for a sentence about it
-_MIN_CONFUSIONS = 2.5  # of a pair, for a sentence about it
+_MIN_CONFUSIONS = 2.5  # of a pair, to be more than a slip
+_MIN_BELIEVED = 0.05  # share of a class's answers, for a pair that is believed to be confused
 
 
 _SAME_ITEMS = ", the same items it is evaluated on here"
@@ -30,9 +31,10 @@ _SAME_ITEMS = ", the same items it is evaluated on here"
 def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     """Answers for each true class, with intervals, and the most confused pairs.
 
-    All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's soft
-    counts where there is no truth. Measured shares have Jeffreys' interval, believed ones have none; a class without an
-    answer has neither. ``used`` is another number: the team's own estimate, counts and prior together, with the
+    All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's
+    shares where there is no truth. Measured shares have counts and Jeffreys' interval, believed ones have neither: what
+    the team counts is what answers are worth without truth, far less than one each. A class without an answer has no
+    share. ``used`` is another number: the team's own estimate, counts and prior together, with the
     interval of its posterior. ``status`` is how the items that the team is evaluated on relate to those it has learnt
     from.
     """
@@ -48,13 +50,14 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     counts, kind, effect = _counts(team, confusion, people)
     total = counts.sum(axis=0)
     shares = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+    measured = kind == "measured"
     section: dict[str, Any] = {
         "available": True,
         "n_people": len(people),
-        "n_answers": float(counts.sum()),
+        "n_answers": float(counts.sum()) if measured else None,
         "kind": kind,
-        "classes": _classes(counts, confusion, classes, effect if kind == "measured" else None),
-        "pairs": _pairs(counts, classes, effect if kind == "measured" else None),
+        "classes": _classes(counts, confusion, classes, effect if measured else None),
+        "pairs": _pairs(counts, classes, effect if measured else None),
         "human_given_true": plain(shares) if len(classes) <= MAX_MATRIX else None,
     }
     return section | {"words": " ".join(_sentences(section, status))}
@@ -85,8 +88,8 @@ def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: f
     return [
         {
             "class": name,
-            "n_seen": float(total[at]),
-            "n_right": float(right[at]),
+            "n_seen": None if effect is None else float(total[at]),
+            "n_right": None if effect is None else float(right[at]),
             "accuracy": float(right[at] / total[at]) if total[at] > 0 else None,
             "low": low[at],
             "high": high[at],
@@ -99,41 +102,48 @@ def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: f
 
 
 def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dict[str, Any]]:
-    """The pairs most often confused: by count, then by the share of the true class."""
+    """The pairs most often confused: by count, then by the share of the true class; believed ones by their share.
+
+    ``frequent`` are those that are more than a slip.
+    """
     total = counts.sum(axis=0)
-    wrong = counts.copy()
-    np.fill_diagonal(wrong, 0.0)
-    answer, truth = np.nonzero(wrong >= 0.5)
-    share = wrong[answer, truth] / total[truth]
-    most = np.lexsort((-share, -wrong[answer, truth]))[:_MAX_PAIRS]
-    answer, truth, share = answer[most], truth[most], share[most]
-    low, high = _interval(wrong[answer, truth], total[truth], effect)
+    share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    by_size = counts if effect is not None else share
+    off_diagonal = ~np.eye(len(classes), dtype=bool)
+    answer, truth = np.nonzero(off_diagonal & (by_size >= (0.5 if effect is not None else _MIN_BELIEVED)))
+    most = np.lexsort((-share[answer, truth], -by_size[answer, truth]))[:_MAX_PAIRS]
+    answer, truth = answer[most], truth[most]
+    low, high = _interval(counts[answer, truth], total[truth], effect)
     return [
         {
             "truth": classes[j],
             "said": classes[i],
-            "count": float(wrong[i, j]),
-            "n_seen": float(total[j]),
-            "share": float(share[at]),
+            "count": None if effect is None else float(counts[i, j]),
+            "n_seen": None if effect is None else float(total[j]),
+            "share": float(share[i, j]),
             "low": low[at],
             "high": high[at],
+            "frequent": effect is None or bool(counts[i, j] >= _MIN_CONFUSIONS),
         }
         for at, (i, j) in enumerate(zip(answer.tolist(), truth.tolist(), strict=True))
     ]
 
 
 def _sentences(section: dict[str, Any], status: str) -> list[str]:
-    if not section["n_answers"]:
+    if all(entry["accuracy"] is None for entry in section["classes"]):
         return ["No answer has a known truth yet: what the team uses is the prior alone."]
-    believed = section["kind"] == "believed"
+    if section["kind"] == "believed":
+        return [
+            "No truth was known: all shares are what the team believes, on the items it was fitted on.",
+            *_on_classes(section),
+            *_on_believed_pairs(section),
+        ]
     same = {HELD_OUT: ", not those it is evaluated on here", UNKNOWN: ""}
     return [
-        *(["No truth was known: the counts are what the team believes."] if believed else []),
         *_on_classes(section),
         _on_pairs(section),
         *_on_unseen(section),
-        f"All counts are of the items {'' if believed else 'with truth '}the team was fitted on"
-        f"{same.get(status, _SAME_ITEMS)}.",
+        f"All counts are of the items with truth the team was fitted on{same.get(status, _SAME_ITEMS)}.",
     ]
 
 
@@ -143,7 +153,11 @@ def _on_unseen(section: dict[str, Any]) -> list[str]:
 
 
 def _on_classes(section: dict[str, Any]) -> list[str]:
-    known = [entry for entry in section["classes"] if entry["n_seen"] >= _MIN_ANSWERS]
+    known = [
+        entry
+        for entry in section["classes"]
+        if entry["accuracy"] is not None and (entry["n_seen"] is None or entry["n_seen"] >= _MIN_ANSWERS)
+    ]
     if not known:
         return []
     best, worst = max(known, key=lambda entry: entry["accuracy"]), min(known, key=lambda entry: entry["accuracy"])
@@ -163,9 +177,19 @@ def _on_pairs(section: dict[str, Any]) -> str:
     first = section["pairs"][0] if section["pairs"] else None
     if first is None:
         return f"No two classes were confused in {section['n_answers']:,.0f} answers."
-    if first["count"] < _MIN_CONFUSIONS:
+    if not first["frequent"]:
         return "No confusion is frequent enough to be more than a slip; more truth labels would show."
     return (
         f"The most frequent confusion: of {first['n_seen']:,.0f} answers on a “{first['truth']}”, "
         f"{first['count']:,.0f} were “{first['said']}”."
     )
+
+
+def _on_believed_pairs(section: dict[str, Any]) -> list[str]:
+    if not section["pairs"]:
+        return []
+    first = section["pairs"][0]
+    return [
+        f"The most frequent confusion: {percent(first['share'])} of answers on a “{first['truth']}” are believed to be "
+        f"“{first['said']}”."
+    ]

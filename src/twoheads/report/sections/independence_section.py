@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from twoheads.evaluation import Predictions, independence
-from twoheads.kernels.arrays import Codes
+from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import labelled_by_both, unavailable
 from twoheads.text import SIGNIFICANCE, p_value, percent
@@ -17,7 +14,7 @@ _MAX_ITEMS = 20_000  # items tested
 
 
 def independence_section(predicted: Predictions, random_state: int | None) -> dict[str, Any]:
-    """Test the conditional independence of human and model, and count the items that both have wrong."""
+    """Test the conditional independence of human and model, and whether both err on the same items."""
     rows = labelled_by_both(predicted)
     if len(rows) < 2:
         return unavailable("This needs at least two items of known truth with both an answer and a model prediction.")
@@ -33,7 +30,8 @@ def independence_section(predicted: Predictions, random_state: int | None) -> di
     )
     human_wrong, model_wrong = items.human_label != items.true_label, items.model_label != items.true_label
     both = float((human_wrong & model_wrong).mean())
-    expected = _both_wrong_if_independent(human_wrong, model_wrong, items.true_label)
+    n_expected, p_both = both_wrong_p_value(human_wrong, model_wrong, items.true_label)
+    expected = n_expected / len(items)
     section = {
         "available": True,
         "n_items": len(items),
@@ -42,32 +40,27 @@ def independence_section(predicted: Predictions, random_state: int | None) -> di
         "p_value": found.p_value,
         "both_wrong": both,
         "both_wrong_if_independent": expected,
-        "words": _sentence(found.p_value, both, expected),
+        "both_wrong_p_value": p_both,
+        "words": _sentence(found.p_value, p_both, both, expected),
     }
     return plain(section)  # type: ignore[no-any-return]
 
 
-def _sentence(p: float, both: float, expected: float) -> str:
+def _sentence(p: float, p_both: float, both: float, expected: float) -> str:
+    """The second test counts where the first is significant: of 20 independent pairs, one is called dependent."""
     shares = (
         f"both are wrong on {percent(both, 1)} of the items, against {percent(expected, 1)} if errors were independent "
         "within each class"
     )
     if p >= SIGNIFICANCE:
-        return f"No significant dependence between the errors of human and model ({p_value(p)}): {shares}."
-    if both <= expected:
+        return f"No significant dependence between the labels of human and model ({p_value(p)}): {shares}."
+    if p_both >= SIGNIFICANCE:
         return (
-            f"Human and model are dependent given the truth ({p_value(p)}), but do not err on the same items more "
-            f"often for it: {shares}."
+            f"The labels of human and model depend on each other given the truth ({p_value(p)}), but the two do not "
+            f"err on the same items significantly more often for it: {shares}."
         )
     return (
-        f"Human and model err on the same items more often than by chance ({p_value(p)}): {shares}. "
+        f"Human and model err on the same items more often than by chance ({p_value(p_both)}): {shares}. "
         "Their agreement is weaker evidence than it seems; use a method that models dependence, or ask a second "
         "person about hard items."
     )
-
-
-def _both_wrong_if_independent(human_wrong: NDArray[np.bool_], model_wrong: NDArray[np.bool_], truth: Codes) -> float:
-    """Share of items both would have wrong if, within each true class, each erred as often but independently."""
-    n_items = np.maximum(np.bincount(truth), 1)
-    human, model = (np.bincount(truth, wrong) for wrong in (human_wrong, model_wrong))
-    return float((human * model / n_items).sum() / len(truth))

@@ -69,7 +69,7 @@ def _sentence(temperature: float, low: float | None, high: float | None, calibra
         return f"{start}, an estimate without truth, from people's agreement with the model only."
     right = "the model is about as confident as it is accurate"
     if low is not None and high is not None and low <= 1 <= high:
-        return f"{start}, not significantly different from 1: {right}."
+        return f"{start}, not significantly different from 1, that of a model as confident as it is accurate."
     about = "more than 99 %" if calibrated > 0.99 else f"about {percent(calibrated)}"
     change = f"between two classes, a stated confidence of {percent(_EXAMPLE)} means {about}"
     if temperature > 1.05:

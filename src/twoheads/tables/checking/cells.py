@@ -9,6 +9,23 @@ from typing import NamedTuple
 #: Texts that mean "no value", apart from case.
 BLANK_WORDS = frozenset(("", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "?", "."))
 
+#: Texts by which a person may say "unsure", as their `spelling`.
+DOUBT_WORDS = frozenset(
+    [
+        "not sure",
+        "uncertain",
+        "unclear",
+        "undecided",
+        "don't know",
+        "dont know",
+        "do not know",
+        "idk",
+        "can't tell",
+        "cannot tell",
+        "no idea",
+    ]
+)
+
 #: Texts that mean "not known" where they stand for the truth and nobody answers so, as their `spelling`.
 UNKNOWN_WORDS = frozenset(
     (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import is_blank, number_in
+from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
@@ -56,7 +56,7 @@ class Findings:
     @property
     def blocks_fit(self) -> bool:
         """Whether something is wrong that a fit refuses."""
-        return any(kind != RARE for _, kind in self.problems)
+        return any(kind not in (RARE, DOUBT) for _, kind in self.problems)
 
     def problem_sentences(self) -> list[str]:
         """Each kind of problem in a sentence."""
@@ -71,6 +71,7 @@ BLANK, TRIMMED, CASE = "words for 'no value' become blank", "blanks around value
 PERCENT, COMMA = "percentages become shares", "decimal commas become points"
 NORMALISED = "rounded probabilities are divided by their sum"
 UNKNOWN, RARE = "labels that are not a class", "a label that occurs once or twice and is like another"
+DOUBT = "a label that may mean that somebody was unsure; if so, write unsure, which is an answer and no class"
 NOT_A_NUMBER, OFF_SUM = "texts among numbers", "probabilities that do not sum to 1"
 GAPS = "some probabilities of a row are blank, and others not"
 REPEATED_ID, NO_ID = "ids that occur again with other values", "rows without an id"
@@ -164,6 +165,8 @@ class Cleaner:
             if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
                 self._wrong(name, UNKNOWN, text)
             return text
+        if name != self._guess.truth and spelling(text) in DOUBT_WORDS:
+            self._wrong(name, DOUBT, text)
         if spelling(text) in self._rare:
             self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
         if known != text:

@@ -186,11 +186,12 @@ def _grader_name(name: str) -> str:
 
 
 def _classes(columns: Sequence[Profile], no_truth: frozenset[str]) -> dict[str, str]:
-    """Each class as it is spelt most often, by its spelling."""
+    """Each class as it is spelt most often, by its spelling; "unsure" is an answer and no class."""
     spellings: dict[str, Counter[str]] = {}
     for column in columns:
         for text, times in column.spellings.items():
             spellings.setdefault(spelling(text), Counter())[text] += times
+    spellings.pop("unsure", None)
     found = {key: max(sorted(texts), key=texts.__getitem__) for key, texts in sorted(spellings.items())}
     return {key: text for key, text in found.items() if key not in no_truth}
 

@@ -21,6 +21,8 @@ from twoheads.tables.formats.detect import first_line, head_of, open_bytes, unre
 from twoheads.tables.formats.registry import suffixes
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+#: Bytes of the longest name that a copy is given.
+_LONGEST = 200
 
 
 class CopiedFile(DataFile):
@@ -127,7 +129,7 @@ def unzipped(path: Path) -> Path:
         raise InvalidObservations(f"{path} is compressed in a way that is not known here. Unpack it first.") from None
     except RuntimeError:
         raise InvalidObservations(f"{path} is protected by a password. Unpack it first.") from None
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, UnicodeError, OSError, EOFError, zlib.error) as error:
         raise InvalidObservations(
             f"{path} is damaged or cut off: it cannot be unpacked ({first_line(error)}). Copy it again."
         ) from None
@@ -144,4 +146,6 @@ def _only_name(archive: zipfile.ZipFile, path: Path) -> str:
 
 
 def _place(name: str) -> Path:
-    return Path(temporary_folder(), name)
+    """A file in a new folder. In an archive it may have any name: one that is no file's would be the folder itself."""
+    plain = name not in ("", os.curdir, os.pardir) and len(os.fsencode(name)) <= _LONGEST
+    return Path(temporary_folder(), name if plain else "table")

@@ -11,9 +11,8 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,17 +22,17 @@ from numpy.typing import NDArray
 from twoheads.engines.temporary import part_of, remove_leftovers
 from twoheads.errors import InvalidArtifact, InvalidObservations, InvalidParameter
 from twoheads.observations.labels import label_text
+from twoheads.storage.atomic import is_special
+from twoheads.tables.kept import FINGERPRINT, KEPT_SUFFIX
 from twoheads.tables.kept.day_rows import KEYS, unsure_word
-from twoheads.tables.kept.merging import Merge, model_columns
+from twoheads.tables.kept.merging import model_columns
 from twoheads.tables.scanning import scan
 from twoheads.tables.table import Table
-
-_NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def kept_beside(team: Path) -> Path:
     """The folder of a team's items, by the name of its file: ``team.items`` of ``team.json``."""
-    return team.with_name(team.name.removesuffix(".json") + ".items")
+    return team.with_name(team.name.removesuffix(".json") + KEPT_SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,8 @@ class KeptItems:
 @contextlib.contextmanager
 def locked(team: Path) -> Iterator[None]:
     """Refuse to work on a team's items while another process does."""
+    if is_special(team):
+        raise InvalidParameter(f"{team} is no file that items could be kept beside. Name a file with -o.")
     folder = kept_beside(team)
     existed = folder.is_dir()
     folder.mkdir(exist_ok=True)
@@ -118,14 +119,15 @@ def _lock(handle: int, team: Path) -> None:
 
 
 @contextlib.contextmanager
-def written(merge: Merge, team: Path) -> Iterator[KeptItems]:
-    """Write merged items beside a team; they stay if the team's file is replaced inside this context.
+def written(write: Callable[[Path], object], team: Path) -> Iterator[KeptItems]:
+    """Items beside a team, whose files ``write`` makes in a folder; they stay if the team's file is replaced inside.
 
-    Those of the file before are then removed; on any error the new ones are.
+    Those of the file before are then removed; on any error the new ones are. Whoever may not read the file of the team
+    that is replaced may not read its items.
     """
     folder = kept_beside(team)
-    before = {path for path in folder.iterdir() if _NAME.fullmatch(path.name)}
-    kept = _write(merge, folder)
+    before = {path for path in folder.iterdir() if FINGERPRINT.fullmatch(path.name)}
+    kept = _write(write, folder, team)
     try:
         yield kept
     except BaseException:
@@ -136,18 +138,29 @@ def written(merge: Merge, team: Path) -> Iterator[KeptItems]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _write(merge: Merge, folder: Path) -> KeptItems:
+def _write(write: Callable[[Path], object], folder: Path, team: Path) -> KeptItems:
     remove_leftovers(folder)
     part = part_of(folder / "items")
-    part.mkdir()
+    part.mkdir(0o700 if team.exists() else 0o777)
     try:
-        merge.write(part)
+        write(part)
+        if team.exists():
+            _protect(part, team.stat())
         kept = KeptItems(folder / fingerprint_of(part))
         if not kept.folder.exists():
             part.rename(kept.folder)
         return kept
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _protect(folder: Path, team: os.stat_result) -> None:
+    """Give a folder and its files the permissions, and if possible the owner, of a team's file."""
+    mode = team.st_mode & 0o777
+    for path in (*folder.iterdir(), folder):
+        with contextlib.suppress(PermissionError):
+            os.chown(path, team.st_uid, team.st_gid)
+        path.chmod(mode | (mode & 0o444) >> 2 if path is folder else mode)  # to enter it, whoever may read
 
 
 def fingerprint_of(folder: Path) -> str:

@@ -156,7 +156,7 @@ class Merge:
         ).fetchall()
         if found:
             raise InvalidObservations(
-                f"there must be one truth per item; item {cut(found[0][0])!r} has several that differ "
+                f"there must be one truth per item; item '{cut(found[0][0])}' has several that differ "
                 f"({found[0][1]:,} items are off). Keep one of each, or leave it blank."
             )
         self._db.execute("CREATE OR REPLACE TABLE day_truth AS SELECT DISTINCT item, truth FROM day_truth")
