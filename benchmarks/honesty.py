@@ -1,7 +1,8 @@
 """``python -m benchmarks.honesty [--data DIR] [--repeats N] [--only TEXT]``: how often what is stated holds.
 
 One line per claim and world or set: the level stated, how often it held with 30, 60, 100, 300 and all truths (and
-with none, where the claim is about beliefs), and the mean width over that of the labelled items alone (Jeffreys).
+with none, where the claim is about beliefs), the mean width over that of the labelled items alone (Jeffreys), and the
+number of cases: fits, tables or curves.
 
 Of the real sets, people with at least 20 answers are looked at, and what is to be covered is their accuracy over all
 items of the set. With all truths that accuracy is known: there the items are drawn with replacement, and the interval
@@ -238,7 +239,7 @@ def half_of(where, sets):
 def printed(table, sets):
     """The table, and per claim and half the mean over sets and sizes."""
     head = [f"{size!s:>6}" for size in COLUMNS]
-    print(f"{'claim':34}{'where':26}{'half':11}{'level':>6} " + "".join(head) + f"{'mean':>7}{'width':>7}")
+    print(f"{'claim':34}{'where':26}{'half':11}{'level':>6} " + "".join(head) + f"{'mean':>7}{'width':>7}{'cases':>7}")
     halves = defaultdict(list)
     for (claim, where), by_size in sorted(table.items()):
         means = {size: np.mean(outcomes, axis=0) for size, outcomes in by_size.items()}
@@ -246,7 +247,8 @@ def printed(table, sets):
         held, width = np.mean(list(means.values()), axis=0)
         half = half_of(where, sets)
         halves[claim, half].append((held, width))
-        print(f"{claim:34}{where:26}{half:11}{level_of(claim):6.2f} {cells}{held:7.2f}{width:7.2f}")
+        cases = sum(map(len, by_size.values()))
+        print(f"{claim:34}{where:26}{half:11}{level_of(claim):6.2f} {cells}{held:7.2f}{width:7.2f}{cases:7}")
     print()
     for (claim, half), outcomes in sorted(halves.items()):
         held, width = np.mean(outcomes, axis=0)
@@ -257,16 +259,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="worlds and sets by name; intervals, learning or team")
+    parser.add_argument("--only", default="", help="people, intervals, learning or team; or worlds and sets by name")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     table = defaultdict(lambda: defaultdict(list))
     sets = real_sets(given.data)
-    for name in (name for name in WORLDS if given.only in name):
+    named = "" if given.only == "people" else given.only
+    for name in (name for name in WORLDS if named in name):
         for seed in range(given.repeats):
             of_data(*simulated(name, seed), 2, True, table)
     for name, data in sets.items():
-        if given.only in name:
+        if named in name:
             of_data(data, data.accuracy(), given.repeats, False, table)
     if not given.only:
         of_calibration(given.repeats, table)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import twoheads as th
-from benchmarks.honesty_worlds import WORLDS, world_of
+from benchmarks.honesty_worlds import OTHER_WORLDS, WORLDS, other_world_of, world_of
 from twoheads.kernels.simplex import normalise_exp
 
 SIZES = (30, 100, 300)
@@ -49,21 +49,22 @@ def of_teams(repeats, table, sets):
 
 def of_worlds(repeats, table):
     """A team of one person and a model in each world, whose parameters are drawn anew each time."""
-    for place, world in enumerate(WORLDS):
+    for place, world in enumerate((*WORLDS, *OTHER_WORLDS)):
+        together = "agree" if world == "agree" else "other worlds" if world in OTHER_WORLDS else "worlds"
         for size in (10, *SIZES):
             outcomes = []
             for repeat in range(4 * repeats):
                 rng = np.random.default_rng([place, size, repeat])
-                draw = world_of(world, rng)
+                draw = (other_world_of if world in OTHER_WORLDS else world_of)(world, rng)
                 X, y = draw(20 * size)
                 known = np.arange(len(y))
                 if world == "agree":
                     known = known[X[:, 0] == X[:, 1:].argmax(axis=1)]
                 rows = known[:size]
-                if len(np.unique(y[rows])) < X.shape[1] - 1:
+                if len(np.unique(y[rows])) < (2 if world in OTHER_WORLDS else X.shape[1] - 1):
                     continue
                 outcomes.append(team_claims(X[rows], y[rows], *draw(1500)))
-            record(outcomes, "agree" if world == "agree" else "all simulated worlds", world, size, table)
+            record(outcomes, together, world, size, table)
 
 
 def of_sets(repeats, table, sets):

@@ -1,11 +1,25 @@
-"""How often ``annotator_stats_``, the numbers that users see, covers people's accuracies."""
+"""``python -m benchmarks.honesty_people [--data DIR] [--repeats N]``: how often ``annotator_stats_`` covers on sets.
+
+What is to be covered is each person's accuracy over all items of a set, of people with 20 answers or more. With all
+truths known, items are drawn with replacement. Sets of up to 40 people are drawn three times as often: of three readers
+one draw says little.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import beta
 
 import twoheads as th
+from benchmarks.honesty_sets import real_sets
 
+DATA = Path(__file__).parents[2] / "shared" / "data"
 LEVEL = 0.9
+FEWEST = 20
+SIZES = (0, 30, 60, 100, 300, "all")
+SMALL_CROWD = 40
 
 
 def team_of(data):
@@ -52,3 +66,48 @@ def stated_with_all(data, seen, accuracy, used, rng, fresh):
 def stated_without(data, seen, accuracy, used):
     """Without any truth; the claim is that of what is believed."""
     return stated(data, seen, None, accuracy, used)
+
+
+def of_set(data, size, repeats):
+    """Mean coverage and relative width over draws of the labelled items; None with too few items."""
+    seen, accuracy, used = data.observations(), data.accuracy(), np.bincount(data.person) >= FEWEST
+    if size not in (0, "all") and size > 0.8 * len(data.truth):
+        return None
+    if size == 0:
+        return stated_without(data, seen, accuracy, used)
+    found = []
+    for repeat in range(repeats * (3 if data.n_people <= SMALL_CROWD else 1)):
+        rng = np.random.default_rng([repeat, 1 if size == "all" else size])
+        if size == "all":
+            found.append(stated_with_all(data, seen, accuracy, used, rng, fresh=False))
+        else:
+            labelled = np.sort(rng.permutation(len(data.truth))[:size])
+            found.append(stated_claims(data, seen, labelled, accuracy, used))
+    return np.mean(found, axis=0)
+
+
+def main():
+    """Print a line per set, and the mean and the lowest over sets."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"{'set':14}{'people':>7}" + "".join(f"{size!s:>13}" for size in SIZES))
+    found = []
+    for name, data in real_sets(given.data).items():
+        row = [of_set(data, size, given.repeats) for size in SIZES]
+        found.append([(np.nan, np.nan) if cell is None else cell for cell in row])
+        cells = ("." if cell is None else f"{cell[0]:.2f} ({cell[1]:.2f})" for cell in row)
+        print(f"{name:14}{data.n_people:7}" + "".join(f"{cell:>13}" for cell in cells), flush=True)
+    held, width = np.moveaxis(np.array(found), 2, 0)
+    for words, values in (
+        ("covered, mean", np.nanmean(held, axis=0)),
+        ("lowest", np.nanmin(held, axis=0)),
+        ("width, mean", np.nanmean(width, axis=0)),
+    ):
+        print(f"{words:21}" + "".join(f"{value:13.3f}" for value in values))
+
+
+if __name__ == "__main__":
+    main()

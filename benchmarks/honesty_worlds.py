@@ -1,7 +1,10 @@
-"""Simulated worlds of one person and one model, whose parameters are drawn anew each time."""
+"""Simulated worlds of one person and one model, whose parameters are drawn anew each time.
+
+No constant was chosen on the worlds of `OTHER_WORLDS`, nor on any like them.
+"""
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 #: In "agree" truth is known only where person and model agree.
 WORLDS = (
@@ -17,6 +20,9 @@ WORLDS = (
     "1 : 99",
     "agree",
 )
+#: Classes of different frequency; errors to the next class; two classes that the person confuses; a person who knows
+#: the classes that the model does not; none of these. From 2 to 16 classes, and items that are hard for both.
+OTHER_WORLDS = ("skewed", "ordinal", "confused pair", "complement", "plain")
 #: Ranges of the model's strength and of the person's ability (logit of the accuracy), where a world has its own.
 STRENGTH = {"weak model": (0.3, 0.9), "strong model": (3.0, 5.0), "easy": (3.0, 5.0)}
 ABILITY = {"weak person": (0.0, 0.6), "strong model": (0.2, 1.2), "easy": (2.5, 4.5)}
@@ -45,6 +51,36 @@ def world_of(world, rng):
         human = np.where(rng.random(size) < chance, truth, wrong)
         if world == "copies the model":
             human = np.where(rng.random(size) < copied, model, human)
+        return np.column_stack([human, softmax(sharpness * logits + np.log(prevalence), axis=1)]), truth
+
+    return draw
+
+
+def other_world_of(world, rng):
+    """As `world_of`, of one of `OTHER_WORLDS`."""
+    n_classes = int(rng.integers(3, 7) if world == "ordinal" else rng.integers(2, 17))
+    prevalence = np.maximum(rng.dirichlet(np.full(n_classes, 0.7 if world == "skewed" else 5.0)), 0.02)
+    prevalence /= prevalence.sum()
+    ability, strength, sharpness = logit(rng.uniform(0.55, 0.97)), rng.uniform(0.8, 4.0), rng.uniform(0.5, 3.0)
+    spread, confused = rng.uniform(0.0, 1.5), rng.uniform(0.3, 0.9)
+
+    def draw(size):
+        truth, hard = rng.choice(n_classes, size, p=prevalence), rng.normal(0, spread, size)
+        logits, chance = rng.normal(0, 1, (size, n_classes)), expit(ability + hard)
+        known = truth < n_classes / 2  # to the person, in "complement"
+        logits[np.arange(size), truth] += strength + 0.7 * hard
+        if world == "ordinal":
+            logits -= np.abs(np.arange(n_classes) - truth[:, None])
+            step = np.where(rng.random(size) < 0.5, -1, 1)
+            wrong = np.where((truth + step >= 0) & (truth + step < n_classes), truth + step, truth - step)
+        else:
+            wrong = (truth + rng.integers(1, n_classes, size)) % n_classes
+        if world == "confused pair":
+            wrong, chance = np.where(truth < 2, 1 - truth, wrong), np.where(truth < 2, confused, chance)
+        if world == "complement":
+            logits[np.arange(size), truth] += np.where(known, -1.0, 1.0)
+            chance = np.where(known, 0.97, 0.6)
+        human = np.where(rng.random(size) < chance, truth, wrong)
         return np.column_stack([human, softmax(sharpness * logits + np.log(prevalence), axis=1)]), truth
 
     return draw

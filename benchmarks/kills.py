@@ -107,9 +107,25 @@ class Run:
                 time.sleep(0.01)  # until it is forked, and its signals are its own
         self.pid = self._process.pid
 
+    def wait(self, seconds: float) -> float | None:
+        """Wait so long, or until the process has ended; returns after how many seconds it has, or None."""
+        begin = time.monotonic()
+        while (passed := time.monotonic() - begin) < seconds:
+            if not self._is_alive():
+                return passed
+            time.sleep(0.01)
+        return None
+
+    def _is_alive(self) -> bool:
+        if isinstance(self._process, subprocess.Popen):
+            return self._process.poll() is None
+        return bool(self._process.is_alive())
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal, if the process is still there; as a terminal does if it is one of those."""
         group = number in OF_TERMINALS and isinstance(self._process, subprocess.Popen)
+        if not self._is_alive():
+            return  # its number may be another process's by now
         with contextlib.suppress(ProcessLookupError):
             (os.killpg if group else os.kill)(self.pid, number)
 
@@ -183,11 +199,11 @@ def reset(folder: Path) -> None:
     shutil.copytree(folder / "old", folder / "work", dirs_exist_ok=True)
 
 
-def kill_once(folder: Path, name: str, number: signal.Signals, wait: float, found: Campaign) -> None:
-    """Start a command, end it after some seconds, and look at what is there."""
+def kill_once(folder: Path, name: str, number: signal.Signals, wait: float, found: Campaign) -> float | None:
+    """Start a command, end it after some seconds, and look at what is there; returns its time if it ended before."""
     reset(folder)
     before, run = contents(folder / "work"), Run(folder, name)
-    time.sleep(wait)
+    end = run.wait(wait)
     run.send(number)
     code, said = run.finish()
     found.kills[name, number.name] += 1
@@ -205,6 +221,7 @@ def kill_once(folder: Path, name: str, number: signal.Signals, wait: float, foun
         found.findings.append(f"{where}: {left} left by a signal that can be caught")
     if number == signal.SIGKILL:
         _need_clean_after_next(folder, name, where, found)
+    return end
 
 
 def is_whole(folder: Path, name: str) -> bool:
@@ -248,7 +265,8 @@ def run(kills: int, commands: Sequence[str], *, n_items: int, seed: int, say: Ca
         for at in range(kills):
             name = commands[at % len(commands)]
             number = rng.choice(SIGNALS)
-            kill_once(folder, name, number, rng.uniform(0, seconds[name]), found)
+            # What else runs on the machine makes a command slower or faster: the last time is taken.
+            seconds[name] = kill_once(folder, name, number, rng.uniform(0, seconds[name]), found) or seconds[name]
             say(f"{at + 1} of {kills}: {name}, {number.name}; {len(found.findings)} findings {found.findings[-1:]}")
     return found
 

@@ -35,9 +35,23 @@ COMMANDS = {
     "combine": ("combine", "team.json", "table.parquet", "-o", "new.parquet"),
     "evaluate": ("evaluate", "team.json", "day.parquet", "--json"),
     "report": ("report", "team.json", "day.parquet", "-o", "new.html"),
+    "ask": ("ask", "team.json", "day.parquet", "--budget", "50", "-o", "new.csv"),
+    "check": ("check", "table.parquet", "--fix", "new.parquet"),
+    "compare": ("compare", "day.parquet", "--methods", "P+L", "--json"),
+    "merge": ("merge", "team.json", "other.json", "-o", "new.json"),
+    "shares": ("combine", "team.json", "day.parquet", "--class-shares", "learn", "-o", "new.parquet"),
 }
 #: What a sentence about a lack of room says.
-TRUE_WORDS = ("memory", "no room", "not enough", "too large", "could not be written", "was not written", "disk")
+TRUE_WORDS = (
+    "memory",
+    "no room",
+    "folder for temporary files",
+    "not enough",
+    "too large",
+    "could not be written",
+    "was not written",
+    "disk",
+)
 
 
 def run(folder, arguments, limits=(), temporary=None):
@@ -112,6 +126,9 @@ def prepare(folder, rows):
     write_table(folder / "table.parquet", rows)
     write_table(folder / "day.parquet", max(rows // 10, 100))
     code, _, stderr = run(folder, ["fit", "table.parquet", "--keep-items", "--method", "P+L", "-o", "team.json"])
+    if code:
+        raise SystemExit(stderr)
+    code, _, stderr = run(folder, ["fit", "day.parquet", "--keep-items", "--method", "P+L", "-o", "other.json"])
     if code:
         raise SystemExit(stderr)
 

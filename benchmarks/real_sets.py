@@ -7,6 +7,7 @@ A folder of folders, each a family of sets:
 - a pair of CSV files as ImageNet-16H is published: people's answers, and models' predictions divided by their maximum;
   every model and noise level is a set;
 - ``labels.parquet`` (item_id, annotator_id, human_label, true_label), ``probs.parquet`` (item_id, model, p0, p1, ...);
+  or by the names item, annotator, answer, truth and p_0, p_1, ..., with a column ``task`` where there are several;
 - ``labels.parquet`` alone, whose items are rows of the CIFAR-10H files next to it.
 """
 
@@ -91,18 +92,27 @@ def votes_and_rows(path):
 
 
 def _parquet(family, answers, rows):
-    labels, proba = _answers(answers), pd.read_parquet(rows)
+    labels, proba = _answers(answers), _renamed(pd.read_parquet(rows))
     columns = sorted((name for name in proba if name[:1] == "p" and name[1:].isdigit()), key=lambda name: int(name[1:]))
     _need_columns(proba, ["item_id", *columns[:1]] if columns else ["item_id", "p0"], rows)
-    models = proba.groupby(proba["model"] if "model" in proba else np.repeat("model", len(proba)), sort=True)
+    parts = [name for name in ("task", "model") if name in proba] or [np.repeat("model", len(proba))]
     votes, truth = _votes(labels, len(columns))
     sets = []
-    for model, table in models:
+    for name, table in proba.groupby(parts, sort=True):
         known = table.drop_duplicates("item_id").set_index("item_id")[columns].astype(float).dropna()
         items = votes.index[votes.index.isin(known.index)]
-        parts = votes.loc[items].to_numpy(), known.loc[items].to_numpy(), truth.loc[items].to_numpy()
-        sets.append(_checked(family, str(model), *parts, rows))
+        found = votes.loc[items].to_numpy(), known.loc[items].to_numpy(), truth.loc[items].to_numpy()
+        sets.append(_checked(family, ", ".join(map(str, name)), *found, rows))
     return sets
+
+
+def _renamed(table):
+    """The same by the names of the first layout; texts of numbers are numbers."""
+    names = {"item": "item_id", "annotator": "annotator_id", "answer": "human_label", "truth": "true_label"}
+    names |= {name: "p" + name[2:] for name in table if name[:2] == "p_" and name[2:].isdigit()}
+    table = table if "item_id" in table else table.rename(columns=names)
+    labels = [name for name in ("human_label", "true_label") if name in table]
+    return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in labels})
 
 
 def _joined(family, answers):
@@ -120,7 +130,7 @@ def _joined(family, answers):
 
 
 def _answers(path):
-    labels = pd.read_parquet(path)
+    labels = _renamed(pd.read_parquet(path))
     _need_columns(labels, ["item_id", "human_label", "true_label"], path)
     return labels[~labels["is_repeat"].astype(bool)] if "is_repeat" in labels else labels
 

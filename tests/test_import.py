@@ -36,6 +36,18 @@ def test_every_public_name_is_there():
     )
 
 
+def test_a_public_name_is_no_module_whatever_was_loaded_before():
+    """A module of the same name would take the place of a name that is imported on first use."""
+    run(
+        "import importlib, pkgutil, twoheads, twoheads.tables\n"
+        "for package in (twoheads, twoheads.tables):\n"
+        "    modules = {each.name for each in pkgutil.iter_modules(package.__path__)}\n"
+        "    for name in modules & set(package.__all__):\n"
+        "        importlib.import_module(f'{package.__name__}.{name}')\n"
+        "        assert not isinstance(getattr(package, name), type(pkgutil)) or name == 'tables', name\n"
+    )
+
+
 def test_help_comes_before_anything_slow_is_loaded():
     told = run(
         "import sys; sys.argv = ['twoheads', 'fit', '--help']\n"

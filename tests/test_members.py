@@ -243,3 +243,9 @@ def test_scores_that_are_not_numbers():
     )
     with pytest.raises(InvalidObservations, match="must hold numbers; row 1 has 'high'"):
         Observations.from_frame(X.assign(**{"judge.score": [1.0, "high"]}), positive="a")
+
+
+def test_classes_of_a_frame_as_a_list():
+    frame = FRAME.drop(columns="human_ann")
+    seen = Observations.from_frame(frame, classes=["no", "yes"], positive="yes")
+    assert seen.classes.tolist() == ["no", "yes"]

@@ -86,6 +86,47 @@ def test_a_field_of_another_kind_is_refused_or_does_not_matter(change, document,
     assert all("is damaged: " in sentence and "\n" not in sentence for sentence in sentences)
 
 
+#: Fields by their places, and values of the right type that are out of range, or lead to no probabilities.
+OUT_OF_RANGE = {
+    "a log-probability above 0": (("statistics_", "parameters", "labelled", "parameters", "log_proba"), 1e308),
+    "a large weight": (("statistics_", "parameters", "labelled", "parameters", "weight"), 1e308),
+    "a labelled item without a label": (("statistics_", "parameters", "labelled", "parameters", "true_label"), -1),
+    "a large count": (("confusion_", "fitted", "counts_"), 1e308),
+    "a factor that makes probabilities infinite": (("dependence_", "fitted", "model_factor_"), -5e4),
+}
+
+
+@pytest.mark.parametrize("what", OUT_OF_RANGE)
+def test_an_entry_out_of_range_is_refused(what, document, tmp_path):
+    place, value = OUT_OF_RANGE[what]
+    place = ("fitted", *place, "array", "values", 0)
+    with pytest.raises(InvalidArtifact, match="is damaged: "):
+        read(changed(document, place, lambda holder, key: holder.__setitem__(key, value)), tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("parameters", "tol"), "x"),
+        (("parameters", "max_iter"), None),
+        (("parameters", "dependence", "parameters", "bias_sd"), 0.5),
+        (("parameters", "dependence", "parameters", "bias_weight"), {"tuple": [0.5, "x"]}),
+        (("parameters", "dependence", "parameters", "partner_correlation_sd"), 0),
+        (("fitted", "feature_names_in_"), -7.5),
+        (("fitted", "n_features_in_"), "x"),
+    ],
+    ids=str,
+)
+def test_a_parameter_of_another_type_is_refused(place, value, document, tmp_path):
+    with pytest.raises(InvalidArtifact, match="is damaged: "):
+        read(changed(document, place, lambda holder, key: holder.__setitem__(key, value)), tmp_path / "t.json")
+
+
+def test_a_whole_number_is_a_number(document, tmp_path):
+    place = ("parameters", "tol")
+    assert read(changed(document, place, lambda holder, key: holder.__setitem__(key, 1)), tmp_path / "t.json").tol == 1
+
+
 OTHERS = {
     "L+L": th.LabelLabelCombiner(),
     "LR": th.LogisticCombiner(),

@@ -10,7 +10,8 @@ import numpy as np
 
 import twoheads as th
 from twoheads.datasets import load_digit_readings
-from twoheads.evaluation import error_rate, log_loss
+from twoheads.evaluation import error_rate, learning_curve, log_loss
+from twoheads.report import LearningCurveDisplay
 
 data = load_digit_readings()
 held_out = data.y == -1
@@ -37,8 +38,15 @@ for ax, column, title in zip(axes, (1, 2), ("error in %", "log loss"), strict=Tr
 # %%
 # With five readers much is known without any truth: they are judged by each other. A handful of labels does not help yet: here the log loss
 # is even higher with ten labels than with none. Labels are worth more for what they measure than for what they improve.
-#
+
+# %%
+# A learning curve does the same with repeated splits of the labelled items, and says whether more labels would help.
+curve = learning_curve(th.recommended(), data.observations, data.y, sizes=[10, 40, 120, 225], n_repeats=3)
+print(curve.verdict())
+figure, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
+LearningCurveDisplay.from_learning_curve(curve).plot(ax, name="recommended")
+
+# %%
 # ## On your own data
 #
-# `twoheads.evaluation.learning_curve(team, X, y)` does the same with repeated splits, and its `verdict()` says whether more labels
-# would help. Draw the labelled items at random.
+# `LearningCurveDisplay.from_estimator(team, X, y)`, with labelled items that were drawn at random.

@@ -61,6 +61,18 @@ def test_a_signal_leaves_nothing(numbers, here):
     assert list((here / "tmp").iterdir()) == []
 
 
+def test_a_signal_within_an_exec_has_its_own_exit_code(here):
+    """Imports of named tuples and data classes run exec; Python remembers that it was interrupted."""
+    (here / "command.py").write_text(
+        "import os, signal\n"
+        "from twoheads.cli import main, running\n"
+        "running.run = lambda _: exec('os.kill(os.getpid(), signal.SIGTERM)')\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "command"], cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "Interrupted; no partial file was left.\n")
+
+
 def test_what_a_killed_process_leaves_is_removed_by_the_next(here, monkeypatch):
     process = started(here)
     assert process.stdout.readline() == "working\n"

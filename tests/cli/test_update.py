@@ -101,6 +101,18 @@ def test_five_days_give_the_team_of_one_fit(here):
     assert checksum(here / "kept.json") == checksum(here / "team.json")
 
 
+def test_a_separate_table_of_the_truth_gives_the_same_team_as_its_column(here):
+    with (here / "all.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    write_csv(here / "gold.csv", ["item", "truth"], [[row["item"], row["truth"]] for row in rows if row["truth"]])
+    without = [name for name in HEADER if name != "truth"]
+    write_csv(here / "seen.csv", without, [[row[name] for name in without] for row in rows])
+    assert run(["fit", "all.csv", *KEPT, "-o", "one.json"]) == 0
+    assert run(["fit", "seen.csv", "--truth", "gold.csv", *KEPT, "-o", "two.json"]) == 0
+    assert checksum(here / "one.json") == checksum(here / "two.json")
+    assert th.load("two.json").history()[0]["files"] == ["seen.csv", "gold.csv"]
+
+
 def test_any_order_of_days_gives_the_same_team_and_items(here):
     for day in (1, 2, 3, 4):
         assert update(f"day{day}.csv", "--time", "seen") == 0

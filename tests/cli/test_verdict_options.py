@@ -120,3 +120,22 @@ def test_options_that_cannot_be_are_refused(options, message, here, capsys):
     assert run(["combine", "team.json", "t.csv", *options, "-o", "v.csv"]) == 2
     assert message in capsys.readouterr().err
     assert not (here / "v.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("review", ["--review-below", "0.9"]), ("truth_known", ["--keep-truth"]), ("top_1", ["--top", "1"])],
+)
+def test_ids_are_not_lost_to_a_column_of_the_same_name(name, options, here, capsys):
+    (here / "t.csv").write_text(ROWS.replace("image", name, 1))
+    assert run(["combine", "team.json", "t.csv", "--item", name, *options, "-o", "v.csv"]) == 2
+    assert f"both are called {name!r}. Rename it in the table." in capsys.readouterr().err
+    assert not (here / "v.csv").exists()
+
+
+def test_ids_of_half_precision_are_written(here):
+    table = pa.table({"image": pa.array(np.arange(5, dtype=np.float16)), "human": list("abcac")})
+    table = table.append_column("p_a", pa.array([0.5] * 5)).append_column("p_b", pa.array([0.3] * 5))
+    pq.write_table(table.append_column("p_c", pa.array([0.2] * 5)), "half.parquet")
+    assert run(["combine", "team.json", "half.parquet", "--item", "image", "-o", "v.csv"]) == 0
+    assert [line.split(",")[0] for line in (here / "v.csv").read_text().splitlines()[1:]] == list("01234")

@@ -217,6 +217,16 @@ def test_a_local_cluster_listens_on_this_machine_only():
     assert {ip for ip, _ in opened} <= {"127.0.0.1", "::1"}
 
 
+def test_a_cluster_that_answers_late(scheduler, folder, tmp_path, monkeypatch, capsys):
+    def too_late(_):
+        raise TimeoutError
+
+    monkeypatch.setattr(DaskCluster, "dashboard", property(too_late))
+    line = ["fit", str(folder / "1.0.parquet"), "-o", str(tmp_path / "t.json"), "--engine", "dask"]
+    assert run([*line, "--scheduler", scheduler]) == 2
+    assert "Error: the cluster did not answer in time" in capsys.readouterr().err
+
+
 def test_what_a_killed_worker_leaves_is_not_part_of_the_result(scheduler, folder, tmp_path, monkeypatch):
     source, team = str(folder / "1.0.parquet"), str(tmp_path / "team.json")
     assert run(["fit", source, "-o", team]) == 0

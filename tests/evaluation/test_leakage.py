@@ -167,6 +167,49 @@ def test_the_same_contents_are_told_apart_by_ids_alone():
     assert not with_ids.recognise(items(REST, coarse)).certain
 
 
+def crowd_frame(rows, people, proba=PROBA):
+    """Answers of some of thirty people, half of whom answered about an item."""
+    rng = np.random.default_rng(9)
+    answer = np.where(rng.random((30, N)) < 0.7, HUMAN, rng.integers(0, 3, (30, N)))
+    found = pd.DataFrame(
+        {
+            f"human_{person}": np.where(rng.permutation(N) % 2, np.array(CLASSES)[answer[person]], None)[rows]
+            for person in range(30)
+        }
+    )
+    kept = found[[f"human_{person}" for person in people]]
+    return kept.assign(**{f"p_{c}": proba[rows, k] for k, c in enumerate(CLASSES)})
+
+
+@pytest.mark.parametrize(
+    ("fitted_on", "judged_on"), [(range(3), range(4)), (range(4), range(3)), (range(3), range(1, 4))]
+)
+def test_an_item_with_other_answers_is_recognised_by_its_probabilities(fitted_on, judged_on):
+    team = th.recommended().fit(crowd_frame(FIRST, fitted_on), TRUTH[FIRST])
+    found = compare(team, crowd_frame(ALL, judged_on), TRUTH, n_bootstrap=10)
+    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+    assert compare(team, crowd_frame(FIRST, judged_on), TRUTH[FIRST], n_bootstrap=10).how == "5-fold cross-validation"
+
+
+def test_an_item_with_other_probabilities_is_recognised_by_who_answered_what():
+    team = th.recommended().fit(crowd_frame(FIRST, range(30)), TRUTH[FIRST])
+    sharper = PROBA**2 / (PROBA**2).sum(axis=1, keepdims=True)
+    found = compare(team, crowd_frame(ALL, range(30), sharper), TRUTH, n_bootstrap=10)
+    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3, 9])
+def test_other_items_are_not_taken_for_learnt_ones_by_chance(decimals):
+    # Two classes, and a model that is sure of every other item: rounded probabilities are those of many items.
+    rng = np.random.default_rng(decimals)
+    first = np.where(np.arange(400) % 2, 1.0, rng.random(400)).round(decimals)
+    human = rng.integers(0, 2, 400)
+    seen = Observations.from_arrays(human, np.column_stack([first, 1 - first]), classes=[0, 1])
+    learnt = LearntItems.of(seen.take(np.arange(200)), np.zeros(200, dtype=int))
+    found = learnt.recognise(seen.take(np.arange(200, 400)))
+    assert not found.certain or found.learnt.mean() <= 0.02
+
+
 def test_what_compare_says():
     team = fitted()
     held_out = compare(team, items(REST), TRUTH[REST], n_bootstrap=10)

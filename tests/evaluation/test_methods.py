@@ -225,3 +225,19 @@ def test_curves_begin_without_a_label_and_share_their_draws():
     assert len(found.to_frame()) == 18
     with pytest.raises(InvalidParameter, match="sizes must be at most 30"):
         method_curves(methods, X, y, sizes=[31])
+
+
+def test_curves_are_a_table_in_notebooks():
+    X = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 4
+    curves = method_curves({"P+L": th.ProbabilityLabelCombiner()}, X, [0, 1, 0, 1] * 4, sizes=[0, 8], n_repeats=2)
+    shown = curves._repr_html_()
+    assert "<th>truth labels</th><th>0</th><th>8</th>" in shown
+    assert "<td>P+L</td><td>error %</td>" in shown
+
+
+def test_a_minus_is_one_in_latex():
+    y = np.array([0, 1] * 20)
+    wrong = np.where(np.arange(40) < 12, 1 - y, y)
+    X = np.column_stack([wrong, np.where(np.arange(2) == y[:, None], 0.9, 0.1)])
+    table = compare_methods({"P+L": th.ProbabilityLabelCombiner()}, X, y, reference="human")
+    assert "$-$30.0 [$-$" in table.to_latex()

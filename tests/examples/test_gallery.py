@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from twoheads.report import displays
+
 plt = pytest.importorskip("matplotlib.pyplot")
 GALLERY = sorted((Path(__file__).parents[2] / "examples" / "gallery").glob("plot_*.py"))
 #: Run in every test; `make test-all` runs the others.
@@ -33,6 +35,11 @@ def test_an_example_runs_and_draws(path, monkeypatch, tmp_path):
 def test_there_are_at_least_fifteen():
     assert len(GALLERY) >= 15
     assert {path.stem for path in GALLERY} >= set(QUICK)
+
+
+def test_every_display_has_a_picture():
+    drawn = "".join(path.read_text(encoding="utf-8") for path in GALLERY)
+    assert [name for name in displays.__all__ if f"{name}(" not in drawn and f"{name}.from_" not in drawn] == []
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)

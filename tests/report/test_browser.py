@@ -19,7 +19,6 @@ VIEWS = [
     (400, "screen", True),
     (794, "print", False),
 ]
-FEW = ["no_truth", "team_loses", "crowd_of_17"]
 
 #: What is wrong with a page as it is shown, by kind; empty lists if nothing is.
 AUDIT = """(() => {
@@ -101,9 +100,7 @@ def written(tmp_path, team, X, y, **options):
     return tmp_path / "report.html", found
 
 
-@pytest.mark.parametrize(
-    "kind", [*FEW, *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind not in FEW)]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_cut_off(browser, tmp_path, kind):
     path, found = written(tmp_path, *KINDS[kind]())
     assert audited(browser, path) == {}

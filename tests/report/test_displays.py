@@ -107,6 +107,31 @@ def test_two_methods_over_each_other_have_two_colours_and_a_legend(ax):
     assert other.lines[0].get_linewidth() == 3
 
 
+def test_comparisons_and_temperatures_over_each_other(ax):
+    errors = {who: {"value": 0.2, "low": 0.1, "high": 0.3} for who in ("human", "model", "combination")}
+    ComparisonDisplay(errors).plot(ax, name="one")
+    assert (ax.get_title(), ax.get_legend()) == ("one", None)
+    ComparisonDisplay(errors).plot(ax, name="two")
+    assert (ax.get_title(), [text.get_text() for text in ax.get_legend().get_texts()]) == ("", ["one", "two"])
+    points = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    assert len({line.get_ydata()[0] for line in points}) == 6
+    assert points[0].get_color() != points[3].get_color()
+    other = Figure().add_subplot()
+    TemperatureDisplay(0.1, 0.2, prior_mean=0.5, prior_sd=0.5).plot(other, name="one")
+    TemperatureDisplay(2.5, 0.2, prior_mean=0.5, prior_sd=0.5).plot(other, name="two")
+    assert [text.get_text() for text in other.get_legend().get_texts()] == ["prior", "one", "two"]
+    assert len({line.get_color() for line in other.lines if line.get_label() in ("one", "two")}) == 2
+    assert other.get_xlim()[1] >= 3.0
+
+
+def test_long_names_are_cut_where_they_are_alike(ax):
+    names = ["benign keratosis (left)", "benign keratosis (right)", "scar"]
+    ConfusionDisplay(np.eye(3), names).plot(ax)
+    shown = [label.get_text() for label in ax.get_yticklabels()]
+    assert shown == ["benign …(left)", "benign …right)", "scar"]
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {60.0}
+
+
 def test_one_persons_matrix():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 60)

@@ -156,6 +156,14 @@ def test_an_id_that_is_null_is_no_id(known):
     assert None not in with_null
 
 
+def test_ids_beyond_64_bits_are_text(tmp_path):
+    tasks = json.loads((HERE / "label_studio.json").read_text())
+    tasks[0]["id"] = 1 << 70
+    (tmp_path / "t.json").write_text(json.dumps(tasks))
+    seen, _ = scan(tmp_path / "t.json").read()
+    assert str(1 << 70) in seen.items.tolist()
+
+
 def test_what_mlflow_cannot_give():
     def feedback(value, name="good", kind="HUMAN"):
         source = {"source_type": kind, "source_id": "x"}

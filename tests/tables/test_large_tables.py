@@ -12,6 +12,7 @@ from twoheads.cli.running import run
 from twoheads.observations import as_truth
 from twoheads.observations.joining import joined_observations
 from twoheads.tables.checking.repeats import Repeats, row_digest
+from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.fingerprints import fingerprint
 from twoheads.tables.formats.source import Source
 from twoheads.tables.sampling import sample_table
@@ -70,7 +71,7 @@ def test_only_rows_and_ids_that_come_again_are_remembered(tmp_path):
     rows = [("a", "x"), ("b", "x"), ("a", "y"), (" b ", "x"), ("c", "z"), ("c", "z")]
     path = tmp_path / "t.csv"
     path.write_text("item,human\n" + "".join(f'"{item}",{label}\n' for item, label in rows))
-    found = Repeats.of(Source.open(path, "table"), "item")
+    found = Repeats.of(TableRows.of(Source.open(path, "table")), "item")
     assert [found.has_row(row_digest(row)) for row in rows] == [False, False, False, False, True, True]
     assert [found.has_id(item) for item in ("a", "b", "c", "d")] == [True, True, True, False]
-    assert not Repeats.of(Source.open(path, "table"), None).ids
+    assert not Repeats.of(TableRows.of(Source.open(path, "table")), None).ids

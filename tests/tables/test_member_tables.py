@@ -198,3 +198,13 @@ def test_a_plain_score_and_its_class(tmp_path, monkeypatch):
     assert team.machines_ == ("model",)
     result = CliRunner().invoke(app, ["combine", "team.json", "t.csv", "-o", "v.csv"])
     assert result.exit_code == 0, result.output
+
+
+def test_a_class_of_high_scores_that_is_no_class_is_refused_without_scores_too(tmp_path):
+    X = frame().drop(columns=[name for name in frame().columns if name.endswith((".score", ".label"))])
+    path = write(X.assign(p_no=0.4, p_yes=0.6), tmp_path / "t.csv")
+    assert len(scan(path, positive="yes")) == len(X)
+    with pytest.raises(
+        th.InvalidObservations, match=r"must be one of the classes no, yes; it is 'yess'\. Did you mean"
+    ):
+        scan(path, positive="yess")

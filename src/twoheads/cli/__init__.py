@@ -23,6 +23,7 @@ def main() -> None:
         code = 1
     if code > 128:
         signals.ignore()
+        eval("None")  # an interrupted exec, as of an import, is forgotten: Python would end itself by SIGINT after all
     sys.exit(code)
 
 

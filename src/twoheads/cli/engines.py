@@ -23,7 +23,7 @@ from twoheads.combination.probability_label import ProbabilityLabelCombiner
 from twoheads.combination.statistics.reservoir import ItemSample, merge_samples, sample_size
 from twoheads.combination.team import Team
 from twoheads.engines.cluster import Cluster, Span
-from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.errors import ClusterTrouble, InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import as_truth
 from twoheads.storage.atomic import atomic_folder
@@ -163,9 +163,14 @@ def cluster_at(place: Place) -> Iterator[Cluster]:
     """Connect to a cluster, and print the address of its dashboard."""
     from twoheads.engines.dask import DaskCluster
 
-    with DaskCluster(place.scheduler, timeout=place.timeout) as cluster:
-        console.message(f"The dashboard of the cluster: {cluster.dashboard}")
-        yield cluster
+    try:
+        with DaskCluster(place.scheduler, timeout=place.timeout) as cluster:
+            console.message(f"The dashboard of the cluster: {cluster.dashboard}")
+            yield cluster
+    except TimeoutError:
+        raise ClusterTrouble(
+            "the cluster did not answer in time; its machine may be busy. Try again, or use fewer workers."
+        ) from None
 
 
 def _combine_span(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
+import threading
 import time
 from typing import Any
 
@@ -10,6 +13,9 @@ from typing import Any
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 #: Seconds in which more signals are ignored; after them, clean-up is stuck, and may be interrupted.
 _PATIENCE = 5.0
+
+#: Seconds after which a signal that was lost comes again.
+_LATER = 0.05
 
 _last: tuple[int, float] | None = None
 
@@ -19,6 +25,7 @@ def catch() -> None:
     for number in _ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
+    sys.unraisablehook = _unraisable
 
 
 def ignore() -> None:
@@ -38,3 +45,15 @@ def _end(number: int, _: Any) -> None:
         return
     _last = (number, time.monotonic())
     raise KeyboardInterrupt
+
+
+def _unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """A signal that came while an object was removed, where Python drops exceptions, comes again a little later."""
+    global _last
+    if not issubclass(lost.exc_type, KeyboardInterrupt) or _last is None:
+        sys.__unraisablehook__(lost)
+        return
+    number, _last = _last[0], None
+    again = threading.Timer(_LATER, _thread.interrupt_main, (number,))
+    again.daemon = True
+    again.start()

@@ -2,7 +2,8 @@
 
 An item is recognised by its id where ids were given, and by its content: its answers, and one number made of its
 probabilities and scores. Contents are compared up to the rounding of the coarser table, so that it does not matter
-whether probabilities were stored as float32 or with four decimals, nor in which order the rows are.
+whether probabilities were stored as float32 or with four decimals, nor in which order the rows are. Where answers, or
+probabilities, tell items apart by themselves, either is enough.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from twoheads.combination.item_contents import REPEATED, Contents, n_near, share_repeated, told_by_part
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.numerics.sampling import evenly_spaced
@@ -31,10 +33,6 @@ FULL = 7
 _FEW_NUMBERS = 20
 #: Rows that are looked at for it.
 _LOOKED_AT = 50
-#: Items with more candidates than this are not compared one by one.
-_MOST_NEAR = 64
-#: Contents identify items if no larger share of them is repeated.
-_REPEATED = 0.01
 
 _Words = NDArray[np.int64]
 
@@ -150,6 +148,11 @@ class LearntItems(BaseEstimator):
         return first
 
     @property
+    def contents(self) -> Contents:
+        """What they are recognised by beside their ids."""
+        return Contents(self.key, self.place)
+
+    @property
     def n_missing(self) -> int:
         """How many items are not kept."""
         return self.n_items - len(self.key)
@@ -168,15 +171,16 @@ class LearntItems(BaseEstimator):
     def recognise_learnt(self, those: LearntItems) -> Recognised:
         """Which of the items that another team has learnt from are among these."""
         tolerance = self._tolerance(those)
+        own, other = self.contents, those.contents
         by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
-        by_content = _n_near(self, those, tolerance) > 0
+        has_id = (those.id_hash != 0) & bool((self.id_hash != 0).all())
+        by_content, by_part = n_near(own, other, tolerance) > 0, told_by_part(own, other, tolerance) & ~has_id
         if by_id.any() and not by_content.any() and not self._same_places(those, by_id, tolerance):
             return Recognised(by_id, False, not self.n_missing, renumbered=True)
-        if max(_share_repeated(self, tolerance), _share_repeated(those, tolerance)) <= _REPEATED:
-            return Recognised(by_id | by_content, True, not self.n_missing)
-        has_id = (those.id_hash != 0) & bool((self.id_hash != 0).all())
-        unclear = by_content & ~by_id & ~has_id
-        return Recognised(by_id | unclear, not unclear.any(), not self.n_missing)
+        if max(share_repeated(own, tolerance), share_repeated(other, tolerance)) <= REPEATED:
+            return Recognised(by_id | by_content | by_part, True, not self.n_missing)
+        unclear = by_content & ~by_id & ~by_part & ~has_id
+        return Recognised(by_id | by_part | unclear, not unclear.any(), not self.n_missing)
 
     def _same_places(self, those: LearntItems, by_id: NDArray[np.bool_], tolerance: float) -> bool:
         """Whether any item has the probabilities of the learnt item of its id; its answers may be others."""
@@ -210,32 +214,6 @@ class LearntItems(BaseEstimator):
         for place in self.place:
             words = stirred(words ^ np.ascontiguousarray(place + 0.0).view(np.uint64))
         return stirred(words ^ self.id_hash.view(np.uint64))
-
-
-def _n_near(learnt: LearntItems, those: LearntItems, tolerance: float) -> Codes:
-    """How many learnt items have the key of each item, and places no further from its own than the tolerance."""
-    keys, rank = np.unique(learnt.key, return_inverse=True)
-    line = _on_line(rank, learnt.place[0])
-    order = np.argsort(line, kind="stable")
-    line, second = line[order], learnt.place[1][order]
-    sought = _on_line(np.searchsorted(keys, those.key), those.place[0])
-    first, last = np.searchsorted(line, sought - tolerance, "left"), np.searchsorted(line, sought + tolerance, "right")
-    last = np.where(np.isin(those.key, keys), last, first)
-    found = np.where(last - first > _MOST_NEAR, last - first, 0)  # so many that it is not worth a closer look
-    for step in range(_MOST_NEAR):
-        rows = np.flatnonzero((first + step < last) & (last - first <= _MOST_NEAR))
-        found[rows] += np.abs(second[first[rows] + step] - those.place[1][rows]) <= tolerance
-    return np.asarray(found)
-
-
-def _share_repeated(items: LearntItems, tolerance: float) -> float:
-    """Share of the items that are as near to another one."""
-    return float(np.mean(_n_near(items, items, tolerance) > 1)) if len(items.key) else 0.0
-
-
-def _on_line(rank: Codes, place: Floats) -> Floats:
-    """Places of each key on a stretch of the line of its own: tolerances are below 1."""
-    return np.asarray(4.0 * rank + place)
 
 
 def _id_hashes(observations: Observations) -> _Words:

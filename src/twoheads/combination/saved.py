@@ -26,6 +26,7 @@ from twoheads.kernels.answers import sorted_answers
 from twoheads.kernels.arrays import Codes
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
+from twoheads.kernels.simplex import LOG_FLOOR
 from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import check_on_load
 from twoheads.storage.damage import need
@@ -64,6 +65,8 @@ def _need_names(team: Combiner) -> None:
         need(fine, f"its {name} are not a list of different names")
     need(isinstance(getattr(team, "has_model_", None), bool), "its has_model_ is not true or false")
     _need_members(team)
+    columns = getattr(team, "feature_names_in_", np.array([], dtype=object))
+    need(isinstance(columns, np.ndarray) and columns.dtype.kind == "O", "its feature_names_in_ are not a list of names")
     provenance = getattr(team, "provenance_", {})
     need(isinstance(provenance, dict), "its provenance_ is not a table of facts")
 
@@ -112,6 +115,7 @@ def _need_parts(team: ProbabilityLabelCombiner) -> None:
         "its dependence_ does not agree with its parameter dependence",
     )
     need((len(team.models_) > 1) == (team.pool_ is not None), "its pool_ does not agree with its models_")
+    need(type(getattr(team, "n_features_in_", None)) is int, "its n_features_in_ is not a number of columns")
     _need_ranges(team)
     counts = getattr(team.confusion_, "counts_", None)
     need_floats(counts, (len(team.annotators_), n_classes, n_classes), "confusion_.counts_", low=0)
@@ -181,19 +185,30 @@ def _need_statistics(team: ProbabilityLabelCombiner) -> None:
     for name in ("n_labelled", "n_unlabelled"):
         number = getattr(seen, name)
         need(isinstance(number, int) and number >= 0, f"the {name} of its statistics_ is not a number of items")
+    if seen.levels is not None:
+        fine = len(seen.levels.names) == len(seen.levels.bounds) == len(seen.levels.upper)
+        need(fine, "the levels of its statistics_ are not one entry per member")
+    truth = None if seen.labelled is None else seen.labelled.true_label
+    need(truth is None or bool((truth >= 0).all()), "the labelled items of its statistics_ are not all labelled")
 
 
 def _need_probabilities(team: Combiner) -> None:
-    """Refuse parts that do not fit together: an answer of the first and of the last person must give probabilities."""
+    """Refuse parts that do not fit together: an answer of the first and of the last person must give probabilities.
+
+    Each beside a model that does not know, and beside one that is certain of the first or of the last class.
+    """
     n_classes, n_models = len(team.classes_), len(team.models_)
     last = max(0, len(team.annotators_) - 1) * n_classes
-    rows = np.full((n_classes, 2), -np.log(n_classes))
-    joint = team.log_joint(
-        Block(
-            rows,
-            sorted_answers(np.array([0, 1]), np.array([0, last]), 2),
-            members=(rows,) * n_models if n_models > 1 else (),
-            no_model=None if team.has_model_ else np.array([True, True]),
+    rows = np.full((n_classes, 6), -np.log(n_classes))
+    rows[:, 2:] = LOG_FLOOR
+    rows[0, 2:4] = rows[-1, 4:] = 0.0
+    with np.errstate(all="ignore"):
+        joint = team.log_joint(
+            Block(
+                rows,
+                sorted_answers(np.arange(6), np.array([0, last] * 3), 6),
+                members=(rows,) * n_models if n_models > 1 else (),
+                no_model=None if team.has_model_ else np.full(6, True),
+            )
         )
-    )
     need(joint.shape == rows.shape and not np.isnan(joint).any(), "its parts give no probabilities")

@@ -25,10 +25,15 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import MISSING
-from twoheads.storage.annotations import need_declared_types
+from twoheads.kernels.confusion.score_levels import N_LEVELS
+from twoheads.storage.annotations import need_declared_parameters, need_declared_types
 from twoheads.storage.damage import need
 
 _INF = float("inf")
+#: Larger numbers are not computed with: their products are infinite.
+_LARGEST = 1e100
+#: By so much a sum of probabilities may be above 1, or its logarithm above 0.
+_ROUNDING = 1e-5
 #: Arrays of floats by class: their shape, a letter per dimension, and the range of their entries. K is the number of
 #: classes, P of people; the same small letter is the same length within an object.
 _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
@@ -52,6 +57,7 @@ _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
         "counts_": ("sK", 0, _INF),
         "labelled_scores_": ("tK", 0, _INF),
         "unsure_given_true_": ("K", 0, 1),
+        "score_level_given_": ("xyK", 0, 1),
     },
     SufficientStatistics: {
         "labels_per_class": ("K", 0, _INF),
@@ -75,6 +81,7 @@ def need_parts(team: Combiner) -> None:
         need(isinstance(getattr(team, "confusion_", None), Confusion), "its confusion_ is not a Confusion")
     for part in _objects(team):
         need_declared_types(part)
+        need_declared_parameters(part)
         for cls, arrays in _ARRAYS.items():
             if isinstance(part, cls):
                 _need_arrays(part, arrays, dict(sizes))
@@ -91,7 +98,7 @@ def need_floats(values: Any, shape: tuple[int | None, ...], name: str, low: floa
     fine = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == len(shape)
     fine = fine and all(want is None or have == want for have, want in zip(values.shape, shape, strict=True))
     need(fine, f"its {name} is not an array of the shape that its classes and people need")
-    within = np.isfinite(values) & (values >= low) & (values <= high + 1e-9)
+    within = (np.abs(values) <= _LARGEST) & (values >= low) & (values <= high + 1e-9)
     need(bool(within.all()), f"its {name} has entries out of range")
 
 
@@ -141,6 +148,7 @@ def _need_sample(sample: ItemSample, team: Combiner) -> None:
     fine = sample.key.ndim == 1 and all(row.shape == (n_classes, n_items) for row in rows)
     fine = fine and not np.isnan(sample.log_proba).any()  # one of several models may lack a row
     need(fine, "the rows of its ItemSample are not of the same items and classes")
+    need(not any(bool((row > _ROUNDING).any()) for row in rows), "the rows of its ItemSample are not log-probabilities")
     need(len(sample.members) in (0, len(team.models_)), "its ItemSample is of other models")
     one_each = [sample.weight, sample.true_label, sample.no_model]
     fine = all(values is None or values.shape == (n_items,) for values in one_each)
@@ -156,6 +164,17 @@ def _need_sample(sample: ItemSample, team: Combiner) -> None:
         _need_answers(sample.unsure_column, sample.unsure_start, n_items, n_people)
     fine = sample.confidence is None or sample.confidence.shape == sample.column.shape
     need(fine, "the confidence of its ItemSample is not a number per answer")
+    _need_levels(sample, team)
+
+
+def _need_levels(sample: ItemSample, team: Combiner) -> None:
+    """Refuse levels of scores that are not there."""
+    if sample.confidence is None or team.levels_ is None:
+        return
+    scored = np.isin(sample.column // len(team.classes_), [team.annotators_.index(one) for one in team.levels_.names])
+    level = sample.confidence[scored & ~np.isnan(sample.confidence)]
+    fine = bool(((level >= 0) & (level < N_LEVELS) & (level % 1 == 0)).all())
+    need(fine, "the confidence of its ItemSample is not a level of its scores")
 
 
 def _need_answers(column: NDArray[Any], start: NDArray[Any] | None, n_items: int, n_columns: int) -> None:
@@ -170,4 +189,4 @@ def _need_answers(column: NDArray[Any], start: NDArray[Any] | None, n_items: int
 
 
 def _is_finite(values: NDArray[Any]) -> bool:
-    return bool(np.isfinite(values).all())
+    return bool((np.abs(values) <= _LARGEST).all())

@@ -106,12 +106,14 @@ class DaskCluster(Cluster):
 
     def __exit__(self, *_: object) -> None:
         """Disconnect, and stop the workers that were started here."""
-        self._client.close()
+        with contextlib.suppress(TimeoutError):  # what was computed is there
+            self._client.close()
         self._stop()
 
     def _stop(self) -> None:
         if self._local is not None:
-            self._local.close()
+            with contextlib.suppress(TimeoutError):
+                self._local.close()
             remove_folder(self._folder)
         _set_levels(self._levels)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.observations.frames import frame_kind, new_frame
-from twoheads.rendering.notebook import Shown
+from twoheads.rendering.notebook import Shown, html_table
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,31 @@ class MethodCurves(Shown):
         """All numbers as plain Python objects that JSON can hold."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, title, *(_cell(score, scale, digits) for score in found[name])]
+            for name in self.error
+            for title, found, scale, digits in (
+                ("error %", self.error, 100.0, 1),
+                ("log loss", self.log_loss, 1.0, 3),
+            )
+        ]
+        table = html_table(["method", "truth labels", *(f"{size:,}" for size in self.sizes)], rows)
+        return table + "".join(f"<p>{escape(f'{name}: {why}')}</p>" for name, why in self.refusals.items())
+
     def __repr__(self) -> str:
         names = ", ".join(self.error)
         shown = names if len(names) <= 300 else f"{names[:300]}..."
         return f"MethodCurves of {shown} at {self.sizes[0]} to {self.sizes[-1]} truth labels, {self.n_repeats} draws"
+
+
+def _cell(score: Score | None, scale: float, digits: int) -> str:
+    if score is None:
+        return "–"
+    value, low, high = (
+        None if each is None else f"{scale * each:.{digits}f}" for each in (score.value, score.low, score.high)
+    )
+    return str(value) if low is None or high is None else f"{value} [{low}, {high}]"
 
 
 def method_curves(

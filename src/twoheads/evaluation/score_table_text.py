@@ -84,7 +84,8 @@ def cell(metric: Metric, score: Score | None, *, signed: bool = False) -> str:
         for value in (score.value, score.low, score.high)
         if value is not None
     ]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else shown[0]
+    text = f"{shown[0]} [{shown[1]}, {shown[2]}]" if len(shown) == 3 else shown[0]
+    return text.replace("-", "−")
 
 
 def p_text(difference: PairedDifference | None) -> str:

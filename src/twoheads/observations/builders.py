@@ -130,7 +130,7 @@ def _codes_or_names(human: NDArray[Any], classes: NDArray[Any], order: Codes | N
 def read_frame(
     X: Any,
     y: Any,
-    classes: NDArray[Any] | None,
+    classes: ArrayLike | None,
     unsure: Any,
     *,
     need_human: bool,
@@ -149,6 +149,7 @@ def read_frame(
         model_columns(frame.columns, frame.argument)  # which names the columns that there are
     if need_human and not members:
         need_annotators(annotators, frame.columns, frame.argument)
+    classes = None if classes is None else np.asarray(classes)
     words = unsure_words(unsure, names if classes is None else map(label_text, classes.tolist()))
     answered = annotators | members.labels
     split = {column: split_unsure(frame.column(column), words, column) for column in answered.values()}

@@ -139,6 +139,14 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
     return label_text(positive) == names[1], label_text(positive)
 
 
+def unknown_positive(positive: str, names: Sequence[str]) -> InvalidObservations:
+    """The error for a class of high scores that is no class."""
+    return InvalidObservations(
+        f"positive (--positive) must be one of the classes {listed(names)}; it is {positive!r}."
+        f"{did_you_mean(positive, names)}"
+    )
+
+
 def read_scores(
     found: MemberColumns, column_of: Callable[[str], Any], classes: NDArray[Any], positive: Any
 ) -> Scores | None:

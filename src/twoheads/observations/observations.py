@@ -149,7 +149,7 @@ class Observations(ShownObservations):
         X: Any,
         *,
         y: Any = None,
-        classes: NDArray[Any] | None = None,
+        classes: ArrayLike | None = None,
         unsure: str | Sequence[str] = (),
         positive: Any = None,
         model_scale: str = "probability",
@@ -166,7 +166,7 @@ class Observations(ShownObservations):
             scores, ``human_<name>.score`` of people. Other columns are ignored.
         y : array of shape (n_items,), optional
             The truth, for the type of the class labels only.
-        classes : ndarray, optional
+        classes : array-like, optional
             The classes that are required, in their order.
         unsure : str or sequence of str
             Answers that mean "unsure", besides that word itself, in any case.

@@ -25,6 +25,36 @@ def need_declared_types(value: Any) -> None:
             need_declared_types(inner)
 
 
+def need_declared_parameters(part: Any) -> None:
+    """Refuse an estimator with a parameter of another type than the declared one; a whole number is a float too."""
+    cls: Any = type(part)
+    for name, hint in _parameters(cls).items():
+        value = getattr(part, name)
+        fine = is_of(value, hint) or is_of(_as_floats(value), hint)
+        need(fine, f"the {name} of its {type(part).__name__} is not of the type that it needs")
+        positive = not name.endswith("_sd") or isinstance(value, tuple) or value > 0
+        need(positive, f"the {name} of its {type(part).__name__} is not positive")
+
+
+def _as_floats(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_as_floats, value))
+    return float(value) if type(value) is int and abs(value) < 1 << 53 else value
+
+
+@cache
+def _parameters(cls: Any) -> dict[str, Any]:
+    """The types of parameters that are plain: numbers, texts and tuples of them; others are checked where they are."""
+    hints = get_type_hints(cls.__init__)
+    return {name: hint for name, hint in hints.items() if name != "return" and _is_plain(hint)}
+
+
+def _is_plain(hint: Any) -> bool:
+    parts = get_args(hint)
+    plain = hint in (int, float, bool, str, type(None), ...)
+    return plain or (bool(parts) and get_origin(hint) in (Union, types.UnionType, tuple) and all(map(_is_plain, parts)))
+
+
 @cache
 def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls)

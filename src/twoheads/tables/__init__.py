@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twoheads.tables.interop.mlflow import from_mlflow
     from twoheads.tables.scanning import scan
     from twoheads.tables.table import Table
-    from twoheads.tables.verdicts import verdicts
+    from twoheads.tables.verdict_batches import verdicts
     from twoheads.tables.writing import write
 
 # Where each public name is. It is imported on first use: other projects' formats need neither DuckDB nor Arrow.
@@ -39,7 +39,7 @@ _HOME_OF = {
     "to_cleanlab": "interop.cleanlab",
     "to_crowd_kit": "interop.crowd_kit",
     "to_label_studio": "interop.label_studio",
-    "verdicts": "verdicts",
+    "verdicts": "verdict_batches",
     "write": "writing",
 }
 

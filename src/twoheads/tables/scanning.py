@@ -13,6 +13,8 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.observations.checks import check_scale
 from twoheads.observations.columns import named_classes
 from twoheads.observations.frames import as_column
+from twoheads.observations.labels import label_text
+from twoheads.observations.members import unknown_positive
 from twoheads.tables.content import Content
 from twoheads.tables.duckdb import MEMORY_LIMIT
 from twoheads.tables.exports import Opener
@@ -136,6 +138,7 @@ def scan(
         labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in separate)]
         kinds = [*sources.table.kinds_of(found.labels), *kinds_of_labels(truth_table, answer_table)]
         known = classes_of(named_or_found(found, labels, unsure, sources.table.name, loose=loose_labels), kinds)
+    _check_positive(positive, known, found)
     join = None
     if answer_table or truth_table:
         ids = (rows, found.item) if rows and found.item else None
@@ -152,6 +155,15 @@ def _check_options(model_scale: str, *, normalise: bool) -> None:
         raise InvalidParameter(
             f"normalise (--normalise) is for rows of probabilities; model_scale is {model_scale!r}. Leave it out."
         )
+
+
+def _check_positive(positive: Any, known: NDArray[Any] | None, found: Roles) -> None:
+    """Refuse a class of high scores that is no class, also where no column holds scores."""
+    if positive is None or known is None or found.members.scores:
+        return
+    names = [label_text(name) for name in known.tolist()]
+    if label_text(positive) not in names:
+        raise unknown_positive(label_text(positive), names)
 
 
 def _wide_roles(sources: Sources, names: Names, known: NDArray[Any] | None) -> tuple[Roles, list[str]]:

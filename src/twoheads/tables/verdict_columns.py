@@ -13,6 +13,7 @@ from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Floats
 from twoheads.tables.duckdb import pa
 from twoheads.tables.table import Table
+from twoheads.tables.verdict_batches import refuse_taken
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class VerdictOptions:
             marks["review"] = pa.array(sure < self.review_below)
         verdict = {label: batch.column(label), confidence: self._rounded(sure)}
         numbers = self._numbers(batch, classes)
+        refuse_taken(item, [*marks, *numbers])
         taken = [name for name in others if name in {item, *verdict, *marks, *numbers}]
         if taken:
             raise InvalidParameter(

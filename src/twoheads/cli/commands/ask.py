@@ -125,7 +125,7 @@ def _write_plan(plan: Plan, scanned: tables.Table, output: Path | None, *, for_s
     """Write the questions as a table, best first: to a file, or as CSV to stdout."""
     from twoheads.tables.duckdb import pa
     from twoheads.tables.spreadsheets import without_formulas
-    from twoheads.tables.verdicts import refuse_taken
+    from twoheads.tables.verdict_batches import refuse_taken
 
     names = [scanned.item_name, "annotator", "expected_gain", "price"]
     refuse_taken(names[0], names[1:])

@@ -119,9 +119,13 @@ def _fit_and_keep(
     with locked(output):
         merge = Merge({})
         add_rows(merge, scanned, time)
+        files = [*scanned.files]
         if (known := separate_truth(data)) is not None:
             add_truth(merge, known, scanned.classes, loose=bool(data.columns.get("loose_labels")))
-        done = entry("fit", [shown(str(file)) for file in scanned.files], merge.changes().counts)
+            files += [file.path for file in known.source.files if file.path not in files]
+            named = {name: each for name, each in made["columns"].items() if name not in ("truth", "truth_column")}
+            made = made | {"columns": named}  # the file of the truth is in the history: days have others
+        done = entry("fit", [shown(str(file)) for file in files], merge.changes().counts)
         return fit_on_kept(
             team, scanned.classes, merge, output, provenance=made, history=[done], keep_sample=keep_sample
         )

@@ -10,7 +10,7 @@ from twoheads.evaluation import Comparison, compare
 from twoheads.evaluation.headline import name_of
 from twoheads.evaluation.team import Team
 from twoheads.report.displays.display import Display
-from twoheads.report.displays.style import COLOUR, GRID, MARKER, new_axes, styled
+from twoheads.report.displays.style import COLOUR, CYCLE, GRID, MARKER, legend, n_drawn, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,22 +43,31 @@ class ComparisonDisplay(Display):
         return cls.from_comparison(compare(team, X, y, **options))
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
-        """Draw it in ``ax``, or in a new figure, in one colour if given; other keywords are those of the points."""
+        """Draw it in ``ax``, or in a new figure; over another one below its points, in the next colour, with a legend.
+
+        Other keywords are those of the points.
+        """
         with styled():
             ax = new_axes(ax, (4.2, 0.62 + 0.42 * len(self.errors)))
-            for place, (member, error) in enumerate(reversed(list(self.errors.items()))):
-                colour = COLOUR[member] if color is None else color
+            over = n_drawn(ax)
+            members = list(reversed(self.errors))
+            shown = {member: name_of(member, crowd="crowd" in self.errors) for member in members}
+            names = [label.get_text() for label in ax.get_yticklabels()] if over else []
+            names += [label for label in shown.values() if label not in names]
+            title = ("this comparison" if over else "the first") if name is None else name
+            for at, member in enumerate(members):
+                colour = color if color is not None else CYCLE[(over + 2) % len(CYCLE)] if over else COLOUR[member]
+                error, place = self.errors[member], names.index(shown[member]) - 0.22 * over
                 value = 100 * (error["value"] or 0.0)
                 low, high = (value if error[end] is None else 100 * (error[end] or 0.0) for end in ("low", "high"))
                 ax.plot([low, high], [place, place], color=colour, linewidth=7, alpha=0.3, solid_capstyle="butt")
                 style: dict[str, Any] = {"marker": MARKER[member], "markersize": 8, "linestyle": "none"} | kwargs
-                ax.plot([value], [place], color=colour, **style)
-            names = [name_of(member, crowd="crowd" in self.errors) for member in reversed(self.errors)]
-            ax.set_yticks(range(len(self.errors)), names)
-            ax.set_ylim(-0.6, len(self.errors) - 0.4)
+                ax.plot([value], [place], color=colour, label=title if at == 0 else None, **style)
+            ax.set_yticks(range(len(names)), names)
+            ax.set_ylim(-0.6 - 0.22 * over, len(names) - 0.4)
             ax.set_xlim(left=0)
-            if name is not None:
-                ax.set_title(name)
+            ax.set_title(name if name is not None and not over else "")
+            legend(ax)
             ax.set_xlabel("error, % of items (less is better)")
             ax.grid(axis="x", color=GRID)
             ax.spines["left"].set_visible(False)

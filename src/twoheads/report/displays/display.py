@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from twoheads.rendering.notebook import Shown
 from twoheads.report.displays.style import styled
 
 if TYPE_CHECKING:
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 COLUMN = 3.5
 
 
-class Display:
-    """A figure that is drawn by ``plot``.
+class Display(Shown):
+    """A figure that is drawn by ``plot``; a notebook shows it, unless it is in axes of pyplot, which show themselves.
 
     Attributes
     ----------
@@ -26,6 +28,19 @@ class Display:
 
     ax_: Axes
     figure_: Figure
+
+    def summary(self) -> dict[str, Any]:
+        """What it holds, by name."""
+        return {name: value for name, value in super().summary().items() if not name.endswith("_")}
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "figure_") or hasattr(self.figure_, "number"):
+            return super()._repr_html_()
+        file = io.StringIO()
+        with styled():
+            self.figure_.savefig(file, format="svg", metadata={"Date": None})
+        text = file.getvalue()
+        return text[text.index("<svg") :]
 
     def _drawn_in(self, ax: Axes) -> None:
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)  # type: ignore[assignment]

@@ -9,7 +9,7 @@ import numpy as np
 from twoheads.evaluation.bootstrap import Z_95
 from twoheads.evaluation.team import CalibratesModel, HasTemperaturePosterior
 from twoheads.report.displays.display import Display
-from twoheads.report.displays.style import COLOUR, GRID, INK, MUTED, new_axes, styled
+from twoheads.report.displays.style import GRID, INK, MUTED, colour_of, n_drawn, new_axes, styled
 from twoheads.report.sections.temperature_section import prior_of
 
 if TYPE_CHECKING:
@@ -51,11 +51,15 @@ class TemperatureDisplay(Display):
         return cls(log_temperature, calibrator.log_temperature_sd_, prior_mean=mean, prior_sd=sd)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, **kwargs: Any) -> Self:
-        """Draw it in ``ax``, or in a new figure; other keywords are those of the posterior's line."""
+        """Draw it in ``ax``, or in a new figure; over another one in the next colour, without its prior.
+
+        Other keywords are those of the posterior's line.
+        """
         with styled():
-            ax, own = new_axes(ax, (4.2, 2.4)), COLOUR["model"] if color is None else color
+            ax = new_axes(ax, (4.2, 2.4))
+            over, own = n_drawn(ax), colour_of(ax, "model", color)
             curves = [
-                (self.prior_mean, self.prior_sd, MUTED, "--", "prior"),
+                (None if over else self.prior_mean, self.prior_sd, MUTED, "--", "prior"),
                 (self.log_temperature, self.log_temperature_sd, own, "-", "posterior" if name is None else name),
             ]
             known = [
@@ -64,7 +68,9 @@ class TemperatureDisplay(Display):
             ends = [(mean - 3 * sd, mean + 3 * sd) for mean, sd, *_ in known]
             low = min([self.log_temperature - 0.5, -0.3, *(end[0] for end in ends)])
             high = max([self.log_temperature + 0.5, 0.3, *(end[1] for end in ends)])
-            grid = np.linspace(low, high, 201)
+            if over:
+                low, high = min(low, ax.get_xlim()[0]), max(high, ax.get_xlim()[1])
+            grid = np.linspace(low, high, 401)
             for mean, sd, colour, line, label in known:
                 density = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
                 style: dict[str, Any] = {"linestyle": line} | (kwargs if line == "-" else {})

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from twoheads.errors import InvalidObservations
+from twoheads.observations.members import unknown_positive
 from twoheads.tables.checking.cells import number_in
 from twoheads.tables.checking.guess import Guess, in_order
 from twoheads.tables.checking.table_rows import TableRows
-from twoheads.text import did_you_mean, listed, spelling
+from twoheads.text import spelling
 
 
 def positive_class(table: TableRows, roles: Guess, given: str | None) -> str | None:
     """The class that high scores mean: the one given, named as such, or with the higher mean score among the labels."""
     if given is not None:
         if spelling(given) not in roles.classes:
-            raise InvalidObservations(
-                f"positive (--positive) must be one of the classes {listed(in_order(roles.classes))}; it is {given!r}."
-                f"{did_you_mean(given, roles.classes.values())}"
-            )
+            raise unknown_positive(given, in_order(roles.classes))
         return roles.classes[spelling(given)]
     place = {name: at for at, name in enumerate(table.columns)}
     score, labels = place[roles.score_columns[0]], [place[name] for name in roles.label_columns]

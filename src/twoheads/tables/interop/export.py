@@ -109,8 +109,8 @@ class Export:
 
     @property
     def ids_array(self) -> NDArray[Any]:
-        """The ids as an array: whole numbers if all are, else text."""
-        whole = all(isinstance(each, int) and not isinstance(each, bool) for each in self.ids)
+        """The ids as an array: whole numbers if all are, of at most 64 bits, else text."""
+        whole = all(type(each) is int and -(1 << 63) <= each < 1 << 63 for each in self.ids)
         return np.array(self.ids if whole else [label_text(each) for each in self.ids])
 
     @property

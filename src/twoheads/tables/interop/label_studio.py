@@ -25,6 +25,7 @@ from twoheads.tables.interop.export import (
     observations_of,
 )
 from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
+from twoheads.text import listed
 
 Task = dict[str, Any]
 
@@ -219,11 +220,11 @@ def _one_control(tasks: Sequence[Task], from_name: str | None) -> str | None:
     found = {str(result.get("from_name")): None for result in _all_choices(tasks)}
     if from_name is None and len(found) > 1:
         raise InvalidObservations(
-            f"tasks must hold choices of one control; they hold those of {', '.join(sorted(found))}. "
+            f"tasks must hold choices of one control; they hold those of {listed(sorted(found))}. "
             "Name one with from_name (--question)."
         )
     if from_name is not None and from_name not in found:
-        there = f"those of {', '.join(sorted(found))}" if found else "none"
+        there = f"those of {listed(sorted(found))}" if found else "none"
         raise InvalidObservations(f"tasks must hold choices of the control {from_name!r}; they hold {there}.")
     if not found:
         raise InvalidObservations("tasks must hold choices, as of Label Studio's control Choices; they hold none.")

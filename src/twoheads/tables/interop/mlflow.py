@@ -22,6 +22,7 @@ from twoheads.tables.interop.export import (
     observations_of,
 )
 from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
+from twoheads.text import cut, listed
 
 _OVERRIDDEN, _ERROR = LeftOut("assessment", "overridden by a later one"), LeftOut("assessment", "without a value")
 _BY_TEAM = by_a_team("assessment")
@@ -97,7 +98,9 @@ def _trace_id(trace: dict[str, Any]) -> str:
     info = trace.get("info")
     found = (info if isinstance(info, dict) else trace).get("trace_id")
     if not isinstance(found, str) or not found:
-        raise InvalidObservations(f"every trace must have a trace_id; one has {found!r}. Export it as MLflow 3 does.")
+        raise InvalidObservations(
+            f"every trace must have a trace_id; one has {cut(repr(found))}. Export it as MLflow 3 does."
+        )
     return found
 
 
@@ -129,7 +132,7 @@ def _one_name(assessments: Sequence[dict[str, Any]], question: str | None) -> st
             f"traces must hold feedback called {question!r}; they hold {', '.join(found) or 'none'}."
         )
     if question is None and len(found) != 1:
-        there = f"that called {', '.join(found)}" if found else "none"
+        there = f"that called {listed(found)}" if found else "none"
         raise InvalidObservations(
             f"traces must hold feedback of one name; they hold {there}. Name one with question (--question)."
         )
@@ -167,5 +170,5 @@ def _label(value: Any, one: dict[str, Any]) -> str:
         return label_text(value)
     raise InvalidObservations(
         f"the value of an assessment must be a class: text, a whole number, true or false; that of {_item(one)} is "
-        f"{value!r}. Choose other assessments with question (--question)."
+        f"{cut(repr(value))}. Choose other assessments with question (--question)."
     )

@@ -177,19 +177,23 @@ class Merge:
         )
 
     def _merge_items(self) -> None:
-        """Every item with an answer or a model row, and the numbers of its models: the new ones, else the old ones."""
-        old, day = self._columns["old"], self._columns["day"]
-        self._columns["new"] = sorted_names({*old, *day})
-        numbers = []
-        for at, name in enumerate(self._columns["new"]):
-            found = [
-                f"{age}_items.n{names.index(name)}" for age, names in (("day", day), ("old", old)) if name in names
-            ]
-            numbers.append(f", coalesce({', '.join(found)}) AS n{at}")
+        """Every item with an answer or a model row, and the numbers of its models: the new ones, else the old ones.
+
+        One aggregate, which DuckDB spills to disk as it needs; joins of several tables at once hold all of them.
+        """
+        new = self._columns["new"] = sorted_names({*self._columns["old"], *self._columns["day"]})
+        parts = []
+        for age, rank in (("old", 0), ("day", 1)):
+            names = self._columns[age]
+            numbers = "".join(
+                f", {f'n{names.index(name)}' if name in names else 'NULL'} AS n{at}" for at, name in enumerate(new)
+            )
+            parts.append(f"SELECT item, {rank} AS age{numbers} FROM {age}_items")
+        empty = "".join(f", NULL AS n{at}" for at in range(len(new)))
+        parts.append(f"SELECT item, 1 AS age{empty} FROM day_answers")
+        newest = "".join(f", arg_max(n{at}, age) AS n{at}" for at in range(len(new)))  # of those that are not NULL
         self._db.execute(
-            f"CREATE TABLE new_items AS SELECT item{''.join(numbers)} FROM "
-            "(SELECT item FROM old_items UNION SELECT item FROM day_items UNION SELECT item FROM day_answers) "
-            "LEFT JOIN old_items USING (item) LEFT JOIN day_items USING (item)"
+            f"CREATE TABLE new_items AS SELECT item{newest} FROM ({' UNION ALL '.join(parts)}) GROUP BY item"
         )
 
     def _remove(self, window: int | None) -> None:

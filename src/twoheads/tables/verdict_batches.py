@@ -54,6 +54,8 @@ def verdicts(
         label = pa.array(named[best])
     names = ["combined_label", "confidence", *(f"p_{label_text(name)}" for name in named.tolist())]
     refuse_taken(item, names)
+    if item_type == pa.float16():  # of which Arrow makes none from the texts that ids are
+        item_type = None
     return pa.RecordBatch.from_arrays(
         [pa.array(observations.items, item_type), label, pa.array(columns.max(axis=0)), *map(pa.array, columns)],
         names=[item, *names],
