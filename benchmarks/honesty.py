@@ -8,7 +8,7 @@ Of the real sets, people with at least 20 answers are looked at, and what is to 
 items of the set. With all truths that accuracy is known: there the items are drawn with replacement, and the interval
 has to cover the accuracy of the whole set. In the worlds it is the accuracy of the process that is to be covered.
 
-The method was first chosen on half of the sets (chaoyang, imagenet, ecg and four crowds), the half "first" of a line. The
+The method was first chosen on half of the sets (chaoyang, imagenet, ecg and four crowds), the half "first". The
 half "second" was then looked at: it showed that people without a single error were never covered. Since then rules were
 settled with both in sight: the ends of an interval (0 or 1 where less than half an answer away), how much of the
 uncertainty about answers to come is added, how much more shares of few answers scatter than abilities, and that no
