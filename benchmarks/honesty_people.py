@@ -1,11 +1,12 @@
-"""``python -m benchmarks.honesty_people [--data DIR] [--repeats N]``: how often ``annotator_stats_`` covers on sets.
+"""``python -m benchmarks.honesty_people [--data DIR] [--repeats N] [--only A,B]``: coverage of ``annotator_stats_``.
 
 What is to be covered is each person's accuracy over all items of a set, of people with 20 answers or more. With all
-truths known, items are drawn with replacement. Sets of up to 40 people are drawn three times as often: of three readers
-one draw says little.
+truths known, items are drawn with replacement. Sets of few people are drawn more often, until thirty have been looked
+at: of three readers one draw says little.
 """
 
 import argparse
+import math
 import warnings
 from pathlib import Path
 
@@ -19,7 +20,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 LEVEL = 0.9
 FEWEST = 20
 SIZES = (0, 30, 60, 100, 300, "all")
-SMALL_CROWD = 40
+PEOPLE = 30
 
 
 def team_of(data):
@@ -76,7 +77,7 @@ def of_set(data, size, repeats):
     if size == 0:
         return stated_without(data, seen, accuracy, used)
     found = []
-    for repeat in range(repeats * (3 if data.n_people <= SMALL_CROWD else 1)):
+    for repeat in range(repeats * math.ceil(PEOPLE / used.sum())):
         rng = np.random.default_rng([repeat, 1 if size == "all" else size])
         if size == "all":
             found.append(stated_with_all(data, seen, accuracy, used, rng, fresh=False))
@@ -91,11 +92,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", default="", help="names of sets, or how they begin, with commas")
     given = parser.parse_args()
+    sets = {name: each for name, each in real_sets(given.data).items() if name.startswith(tuple(given.only.split(",")))}
     warnings.simplefilter("ignore")
     print(f"{'set':14}{'people':>7}" + "".join(f"{size!s:>13}" for size in SIZES))
     found = []
-    for name, data in real_sets(given.data).items():
+    for name, data in sets.items():
         row = [of_set(data, size, given.repeats) for size in SIZES]
         found.append([(np.nan, np.nan) if cell is None else cell for cell in row])
         cells = ("." if cell is None else f"{cell[0]:.2f} ({cell[1]:.2f})" for cell in row)

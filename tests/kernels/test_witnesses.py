@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
+from scipy.stats import entropy
 from sklearn.linear_model import LogisticRegression
 
 from twoheads.kernels.dependence.witnesses import (
@@ -94,3 +95,14 @@ def test_strengths_by_information():
 def test_a_model_without_information_is_weakest():
     strengths = model_strengths(log_softmax(np.zeros((3, 5)), axis=0), np.ones(5), np.full(3, 1 / 3))
     np.testing.assert_allclose(strengths, np.sqrt(-np.log(0.997)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_strengths_are_those_of_scipys_entropies(n_classes):
+    rng = np.random.default_rng(n_classes)
+    log_proba, weight = np.log(rng.dirichlet(np.full(n_classes, 0.3), 40).T), rng.random(40)
+    shares = rng.dirichlet(np.ones(n_classes))
+    rows = [softmax(np.exp(-tau) * log_proba, axis=0) for tau in STRENGTH_TEMPERATURES]
+    left = np.array([np.average(entropy(each, axis=0), weights=weight) for each in rows]) / entropy(shares)
+    expected = np.sqrt(-np.log(np.clip(left, 0.003, 0.997)))
+    np.testing.assert_allclose(model_strengths(log_proba, weight, shares), expected, rtol=1e-9)

@@ -113,6 +113,10 @@ def test_nothing_is_cut_off(browser, tmp_path, kind):
     browser.evaluate("scrollTo(0, 0)")
     last = browser.evaluate("document.querySelector('.advice').getBoundingClientRect().bottom")
     assert last <= 800  # verdict, whom, how much, how sure and what next are on the first screen
+    browser.show(width=400)
+    browser.evaluate(SETTLED)
+    first = "[...document.querySelectorAll('.advice h2')].map(each => each.getBoundingClientRect().bottom + 24)"
+    assert max(browser.evaluate(first)) <= 800  # on a phone's, the first words of each
 
 
 def test_methods_side_by_side(browser, tmp_path):

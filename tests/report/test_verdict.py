@@ -13,7 +13,7 @@ from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND, UNKNOWN
 from twoheads.kernels.scoring.more_items import Paired, items_until_significant
 from twoheads.report import summary
-from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds, odds_at_most
+from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_from_none, odds, odds_at_most
 from twoheads.report.verdict import verdict
 
 
@@ -57,7 +57,7 @@ def test_yes(comparison):
     assert found.sentence == "Yes: the team makes 50 % fewer errors than the model alone."
     assert found.sure == (
         "Very sure: if the two were equally good, fewer than 1 in 1,000 such samples would show a difference this "
-        "large. Expect 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
+        "large. Expect the team to make 5.0 to 12.5 fewer errors in 100 items than the model alone (95 % interval)."
     )
     assert found.next == [
         "Use the team for items like these.",
@@ -90,7 +90,8 @@ def test_the_best_of_many_may_be_ahead_by_chance(comparison):
     behind = difference(2, 6, 0, 600, low=-0.001, high=0.016, n_rivals=7, p_value=1.0)
     found = judge(comparison, behind)
     assert found.sure.startswith(
-        "Not sure: with 7 to pick the best from, one may well be this far ahead by chance. Expect anything from"
+        "Not sure: with 7 to pick the best from, one may well be this far ahead by chance. Expect the team to make "
+        "anything from"
     )
     assert found.next == [
         "For now, use the model alone.",
@@ -103,23 +104,27 @@ def test_too_early_and_how_many_labels(comparison):
     found = judge(comparison, difference(10, 5, 15, 200, low=-0.06, high=0.01), trend="flat")
     assert found.answer == "too early"
     assert found.sentence == "Too early to say: label about 760 more items."
-    assert found.so_far == "So far the team makes 20 % fewer errors than the model alone, which may be chance."
+    assert (
+        found.so_far
+        == "So far, on 200 items, the team makes 20 % fewer errors than the model alone, which may be chance."
+    )
     assert found.sure == (
         "Not sure: if the two were equally good, about 30 in 100 such samples would show a difference this large. "
-        "Expect anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone (95 % interval)."
+        "Expect the team to make anything from 6.0 fewer to 1.0 more errors in 100 items than the model alone "
+        "(95 % interval)."
     )
     assert found.next == [
         "Label about 760 more items, drawn at random: if the team stays this much better, that shows it in 4 of 5 cases"
         "; a smaller difference takes more.",
         "These labels are to measure by; the team itself would hardly improve with them.",
-        "Until then, use the team or the model alone, whichever is cheaper.",
+        "Until then, use the team or the model alone: which is better is not known.",
     ]
 
 
 def test_next_to_no_difference_asks_for_half_the_errors(comparison):
     equal = difference(3, 3, 10, 50, low=-0.1, high=0.1)
     found = judge(comparison, equal)
-    assert found.so_far == "So far the team makes as many errors as the model alone."
+    assert found.so_far == "So far, on 50 items, the team makes as many errors as the model alone."
     assert found.sure.startswith("Not sure: the two made equally many errors, and either may be the better one. Expect")
     assert "if the team really makes half the errors of the model alone, that shows it in 4 of 5 cases" in found.next[0]
     assert found.next[-1] == "Until then, use the model alone."
@@ -141,7 +146,7 @@ def test_too_close_for_a_plan(comparison):
     found = judge(comparison, difference(260, 235, 600, 3000, low=-0.023, high=0.006))
     assert found.sentence == "Too early to say: on 3,000 items, the team and the model alone are too close."
     assert found.next == [
-        "For now, use the team or the model alone, whichever is cheaper.",
+        "For now, use the team or the model alone: which is better is not known.",
         "More than 10,000 labels would be needed to show so small a difference.",
     ]
     assert found.n_more is None
@@ -150,7 +155,10 @@ def test_too_close_for_a_plan(comparison):
 def test_an_interval_says_no_more_than_the_test(comparison):
     found = judge(comparison, difference(7, 1, 2, 92, low=-0.138, high=-0.008))  # p = 0.07
     assert found.answer == "too early"
-    assert "Expect up to 13.8 fewer errors in 100 items than the model alone (95 % interval)." in found.sure
+    assert (
+        "Expect the team to make 0 to 13.8 fewer errors in 100 items than the model alone (95 % interval)."
+        in found.sure
+    )
 
 
 def test_items_learnt_from_give_no_verdict(comparison):
@@ -170,7 +178,7 @@ def test_without_truth_nothing_is_said():
     X, _ = problem(30, ["a", "b"])
     found = summary(th.ProbabilityLabelCombiner().fit(X), X, n_bootstrap=10)["verdict"]
     assert found["sentence"] == "Cannot say: the truth is not known for any of these items."
-    assert found["next"] == ["Label 30 to 100 of these items, drawn at random, and make the report again."]
+    assert found["next"] == ["Label about 100 of these items, drawn at random, and make the report again."]
 
 
 @pytest.mark.parametrize("trend", ["falling", "flat", "unclear", "unknown"])
@@ -254,7 +262,7 @@ def test_how_often_the_number_suffices_where_the_difference_is_an_estimate(n, wo
         (errors_between(-0.06, 0.012, "x"), "anything from 6.0 fewer to 1.2 more errors in 100 items than x"),
         (errors_between(-0.047, 0.0002, "x"), "0.0 to 4.7 fewer errors in 100 items than x"),
         (errors_between(-0.004, -0.001, "x"), "1.0 to 4.0 fewer errors in 1,000 items than x"),
-        (errors_up_to(0.001, 0.02, "x"), "up to 2.0 more errors in 100 items than x"),
+        (errors_from_none(0.001, 0.02, "x"), "0 to 2.0 more errors in 100 items than x"),
         (errors_at_most(0.00751), "7.6 errors in 1,000 items"),
         (about(3), "10"),
         (about(64), "60"),

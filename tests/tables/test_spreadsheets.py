@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twoheads import InvalidObservations, InvalidParameter
-from twoheads.tables import scan
+from twoheads.tables import check, scan
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.sheet_cells import cell_name
 from twoheads.tables.formats.spreadsheet import SpreadsheetFile
@@ -232,3 +232,16 @@ def test_cells_keep_their_values(rows):
     for row, read in zip(rows, batch.to_pylist(), strict=True):
         for value, text in zip(row, (read["x"], read["y"]), strict=True):
             assert text == value if value is None or isinstance(value, str) else float(text) == value
+
+
+def test_a_merged_title_above_the_column_names_is_dropped_by_a_clean_copy(tmp_path):
+    rows = [[f"i{at}", "yes" if at % 3 else "no", "yes" if at % 2 else "no", at / 12] for at in range(12)]
+    table = [["Reader study"], [], ["Image ID", "Reader 1", "Ground truth", "AI score"], *rows]
+    write_xlsx(tmp_path / "t.xlsx", table, merged="A1:D1")
+    found = check(tmp_path / "t.xlsx")
+    assert found.columns == ("Image ID", "Reader 1", "Ground truth", "AI score")
+    found.fix(tmp_path / "clean.csv")
+    assert len(scan(tmp_path / "clean.csv", positive="yes")) == 12
+    write_xlsx(tmp_path / "t.xlsx", table, merged="B3:C3")
+    with pytest.raises(InvalidObservations, match="B3:C3 are merged"):
+        check(tmp_path / "t.xlsx")

@@ -36,11 +36,11 @@ def errors_between(low: float, high: float, than: str) -> str:
     return f"anything from {_number(-low, of)} fewer to {_number(high, of)} more errors {end}"
 
 
-def errors_up_to(low: float, high: float, than: str) -> str:
-    """The far end of an interval of a difference of errors: "up to 6.0 fewer errors in 100 items than ..."."""
+def errors_from_none(low: float, high: float, than: str) -> str:
+    """An interval of a difference of errors that begins at none: "0 to 6.0 fewer errors in 100 items than ..."."""
     share, side = (-low, "fewer") if -low > high else (high, "more")
     of = 1000 if share < _FEW else 100
-    return f"up to {_number(share, of)} {side} errors in {of:,} items than {than}"
+    return f"0 to {_number(share, of)} {side} errors in {of:,} items than {than}"
 
 
 def errors_at_most(share: float) -> str:

@@ -15,7 +15,7 @@ from twoheads.evaluation.comparison import Comparison
 from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND, UNKNOWN
 from twoheads.kernels.scoring.more_items import POWER, Paired, items_until_significant
-from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_up_to, odds, odds_at_most
+from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_from_none, odds, odds_at_most
 from twoheads.text import SIGNIFICANCE, count, percent
 
 #: What stands on the badge, by answer.
@@ -92,8 +92,8 @@ def verdict_without_truth(reason: str) -> Verdict:
         "unknown",
         reason,
         "",
-        "Nothing is measured. What the team believes of itself holds only as far as its assumptions do.",
-        ["Label 30 to 100 of these items, drawn at random, and make the report again."],
+        "No error is measured: that takes truth. What the team believes of itself is as good as its assumptions.",
+        ["Label about 100 of these items, drawn at random, and make the report again."],
     )
 
 
@@ -151,7 +151,7 @@ def _too_early(found: Difference, trend: str, n_items: int, n_people: int) -> Ve
         "flat": "These labels are to measure by; the team itself would hardly improve with them.",
     }
     ahead = found.error < found.better_error
-    until = f"use the team or {found.words}, whichever is cheaper" if ahead else f"use {found.words}"
+    until = f"use the team or {found.words}: which is better is not known" if ahead else f"use {found.words}"
     if plan.n_more is None:
         text = f"{_undecided(found)}."
         steps = [f"For now, {until}.", plan.words]
@@ -218,9 +218,9 @@ def _largest(found: Difference) -> float:
 
 def _so_far(found: Difference) -> str:
     if found.error == found.better_error:
-        return f"So far the team makes as many errors as {found.words}."
+        return f"So far, on {count(found.n_items, 'item')}, the team makes as many errors as {found.words}."
     difference = f"{change(found.error, found.better_error, found.n_items)} {found.words}"
-    return f"So far the team makes {difference}, which may be chance."
+    return f"So far, on {count(found.n_items, 'item')}, the team makes {difference}, which may be chance."
 
 
 def _how_sure(p: float) -> str:
@@ -234,6 +234,8 @@ def _chance(found: Difference, sure: str) -> str:
     """
     if found.error == found.better_error:
         meaning = "the two made equally many errors, and either may be the better one"
+    elif found.error < found.better_error and found.p_value >= _NEXT_TO_NONE:
+        meaning = "two that are equally good usually differ by as much as this"
     elif found.error < found.better_error or found.n_rivals == 1:
         meaning = f"if the two were equally good, {odds(found.p_value)} such samples would show a difference this large"
     elif found.p_value >= _NEXT_TO_NONE:
@@ -250,10 +252,10 @@ def _expected(found: Difference) -> str:
         return ""
     # The exact test may leave to chance what the interval does not: only its far end is then safe to say.
     one_sided = found.p_value >= SIGNIFICANCE and (low > 0 or high < 0)
-    words = (errors_up_to if one_sided else errors_between)(low, high, found.words)
+    words = (errors_from_none if one_sided else errors_between)(low, high, found.words)
     picked = found.error > found.better_error and found.n_rivals > 1
     note = f", not corrected for picking the best of {found.n_rivals}" if picked else ""
-    return f"Expect {words} (95 % interval{note})."
+    return f"Expect the team to make {words} (95 % interval{note})."
 
 
 def _trend(sentences: dict[str, str], trend: str) -> list[str]:

@@ -163,6 +163,10 @@ def _entropy(shares: Floats) -> float:
 
 def _mean_entropy(logits: Floats, weight: Floats) -> float:
     """Weighted mean over items of the entropy of ``softmax(logits)``; logits (n_classes, n_items)."""
+    if len(logits) == 2:
+        gap = np.abs(logits[1] - logits[0])
+        odds = np.exp(-gap)
+        return float((np.log1p(odds) + gap * odds / (1.0 + odds)) @ weight / weight.sum())
     logits = logits - logits.max(axis=0)
     share = np.exp(logits)
     total = share.sum(axis=0)

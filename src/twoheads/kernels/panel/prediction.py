@@ -66,13 +66,13 @@ def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floa
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
     if panel.n_classes == 2:
         levels = level_features(answers, level, panel.levels, 2, panel.correlation)
-        lead = _lead_of_second(panel, votes, per_vote, log_proba, levels)
-        logits = np.outer([-0.5, 0.5], lead @ panel.theta)
+        odds, variance = _odds(panel, _signed(panel, votes, per_vote, levels), log_proba[1] - log_proba[0])
+        logits = np.outer([-0.5, 0.5], odds)
     else:
         logits = _logits(panel, votes, per_vote, log_proba)
         lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
-    variance = np.maximum(np.einsum("np,np->n", lead @ panel.covariance, lead), 0.0)
-    logits /= np.sqrt(1.0 + np.pi * variance / 8.0)
+        variance = np.einsum("np,np->n", lead @ panel.covariance, lead)
+    logits /= np.sqrt(1.0 + np.pi * np.maximum(variance, 0.0) / 8.0)
     return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
 
 
@@ -130,16 +130,22 @@ def _lead(
     return lead
 
 
-def _lead_of_second(
-    panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, levels: Floats
-) -> Floats:
-    """The same of two classes, the second's logit less the first's, which is linear in theta."""
-    n_members = len(panel.members)
-    lead = np.empty((len(per_vote), len(panel.theta)))
-    lead[:, 0] = log_proba[1] - log_proba[0]
-    lead[:, 1], lead[:, 2] = -1.0, 1.0
-    sign = np.where(votes.indices & 1, 1.0, -1.0)
-    signed = csr_array((sign, votes.indices >> 1, votes.indptr), shape=(len(per_vote), n_members))
-    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 3 : 3 + n_members])
-    lead[:, 3 + n_members :] = levels
-    return lead
+def _signed(panel: FittedPanel, votes: csr_array, per_vote: Floats, levels: Floats) -> Floats:
+    """Derivatives in u of the log-odds of the second of two classes, (n_items, n_weights)."""
+    shape = len(per_vote), len(panel.members)
+    signed = csr_array((2.0 * (votes.indices & 1) - 1.0, votes.indices >> 1, votes.indptr), shape=shape).toarray()
+    signed *= per_vote[:, None]
+    return np.concatenate([signed, levels], axis=1) if levels.shape[1] else signed
+
+
+def _odds(panel: FittedPanel, signed: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
+    """The log-odds of the second of two classes, and their variance, (n_items,) each.
+
+    log_odds  (n_items,) of the untouched posterior
+    """
+    theta, covariance = panel.theta, panel.covariance
+    head = np.stack([log_odds, np.full_like(log_odds, -1.0), np.ones_like(log_odds)], axis=1)  # derivatives in a and c
+    variance = np.einsum("np,np->n", signed @ covariance[3:, 3:], signed)
+    variance += 2.0 * np.einsum("np,np->n", head @ covariance[:3, 3:], signed)
+    variance += np.einsum("np,np->n", head @ covariance[:3, :3], head)
+    return head @ theta[:3] + signed @ theta[3:], variance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,12 @@ def _chosen(book: Any, path: Path, sheet: str | None) -> Any:
 
 
 def _refuse_merged(sheet: Any, path: Path) -> None:
+    """Refuse merged cells, except in titles: rows of one value above the first row of several."""
     merged = sheet.merged_cell_ranges or []
+    if merged:
+        titles = takewhile(lambda row: sum(value != "" for value in row) <= 1, sheet.iter_rows())
+        first = sum(1 for _ in titles) + (sheet.start or (0, 0))[0]
+        merged = [(start, end) for start, end in merged if end[0] >= first]
     if merged:
         start, end = merged[0]
         more = f" ({len(merged)} ranges are merged)" if len(merged) > 1 else ""
