@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+from twoheads.cli import running, signals
 from twoheads.cli.running import run
 from twoheads.engines import temporary
+from twoheads.errors import InvalidObservations
 
 SLOW = (
     "import time\n"
@@ -59,6 +61,17 @@ def test_a_signal_leaves_nothing(numbers, here):
     assert (here / "v.csv").read_text() == "old"
     assert sorted(path.name for path in here.iterdir()) == ["few.csv", "t.csv", "team.json", "tmp", "v.csv"]
     assert list((here / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError, InvalidObservations, OSError])
+def test_what_a_library_makes_of_a_signal_is_no_mistake(error, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise error("reading was stopped")
+
+    monkeypatch.setattr(running, "app", interrupted)
+    monkeypatch.setattr(signals, "_last", (signal.SIGTERM, 0.0))
+    assert run(["show", "team.json"]) == 143
+    assert capsys.readouterr().err == "Interrupted; no partial file was left.\n"
 
 
 def test_a_signal_within_an_exec_has_its_own_exit_code(here):

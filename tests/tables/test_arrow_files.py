@@ -44,3 +44,13 @@ def test_text_of_every_kind_is_text(kind, tmp_path):
 def test_ids_in_half_precision(tmp_path):
     path = write(tmp_path / "t.arrow", item=pa.array(np.array([0.5, 2], dtype=np.float16)))
     assert list(map(float, tables.scan(path).read()[0].items)) == [0.5, 2.0]
+
+
+def test_a_column_whose_name_is_not_utf8(tmp_path):
+    path = tmp_path / "t.arrow"
+    table = pa.table({"item": ["1"], "human": ["a"], "p_a": [0.5], "p_b": [0.5], "other_column": ["x"]})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"other_column", b"other_c\xfflumn"))
+    with pytest.raises(InvalidObservations, match="has a column whose name is not text in UTF-8"):
+        tables.scan(path)

@@ -33,17 +33,21 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = signals.exit_code()
     except TwoheadsError as error:
-        console.error(f"Error: {error}")
-        return MISTAKE
+        if not signals.has_come():
+            console.error(f"Error: {error}")
+            return MISTAKE
+        code = signals.exit_code()
     except BrokenPipeError:  # the reader of our output has closed it
         streams.silence()
         return NOT_WRITTEN
     except Exception as error:
-        sentence = explained(error)
-        if sentence is None:
+        sentence = None if signals.has_come() else explained(error)
+        if sentence is not None:
+            console.error(f"Error: {sentence}")
+            return MISTAKE
+        if not signals.has_come():
             raise
-        console.error(f"Error: {sentence}")
-        return MISTAKE
+        code = signals.exit_code()
     if code and code > INTERRUPTED_ABOVE:
         code = signals.exit_code()  # typer exits with 130 whatever the signal
         console.error("Interrupted; no partial file was left.")

@@ -34,6 +34,11 @@ def ignore() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def has_come() -> bool:
+    """Whether one of these signals has come: what a library makes of it, such as an error of reading, is no mistake."""
+    return _last is not None
+
+
 def exit_code() -> int:
     """The exit code of a command that a signal has ended: 128 and its number, as shells have it."""
     return 128 + (_last[0] if _last else signal.SIGINT)

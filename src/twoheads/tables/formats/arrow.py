@@ -20,8 +20,14 @@ class ArrowFile(DataFile):
 
     def _read_columns(self) -> list[str]:
         with self._open() as (schema, _):
+            try:
+                columns = list(schema.names)
+            except UnicodeDecodeError:
+                raise InvalidObservations(
+                    f"{self.path} has a column whose name is not text in UTF-8. Write it again as UTF-8."
+                ) from None
             self._schema, self._names = schema, class_names(schema)
-        return list(schema.names)
+        return columns
 
     def type_of(self, column: str) -> Any:
         """The column's type in the file; text for codes of classes."""
