@@ -25,10 +25,10 @@ def odds_at_most(p: float) -> str:
     return f"at most {math.ceil(1000 * p)} in 1,000" if p < 0.01 else f"at most {math.ceil(100 * p)} in 100"
 
 
-def errors_between(low: float, high: float, than: str) -> str:
-    """An interval of a difference of errors: "between 3.1 and 6.0 fewer errors in 100 items than ..."."""
+def errors_between(low: float, high: float) -> str:
+    """An interval of a difference of errors: "3.1 to 6.0 fewer errors in 100 items"."""
     of = 1000 if max(abs(low), abs(high)) < _FEW else 100
-    end = f"in {of:,} items than {than}"
+    end = f"in {of:,} items"
     if of * high < _ZERO:
         return f"{_number(-high, of)} to {_number(-low, of)} fewer errors {end}"
     if of * low > -_ZERO:
@@ -36,11 +36,11 @@ def errors_between(low: float, high: float, than: str) -> str:
     return f"anything from {_number(-low, of)} fewer to {_number(high, of)} more errors {end}"
 
 
-def errors_from_none(low: float, high: float, than: str) -> str:
-    """An interval of a difference of errors that begins at none: "0 to 6.0 fewer errors in 100 items than ..."."""
+def errors_from_none(low: float, high: float) -> str:
+    """An interval of a difference of errors that begins at none: "0 to 6.0 fewer errors in 100 items"."""
     share, side = (-low, "fewer") if -low > high else (high, "more")
     of = 1000 if share < _FEW else 100
-    return f"0 to {_number(share, of)} {side} errors in {of:,} items than {than}"
+    return f"0 to {_number(share, of)} {side} errors in {of:,} items"
 
 
 def errors_at_most(share: float) -> str:

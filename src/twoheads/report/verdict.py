@@ -252,7 +252,7 @@ def _expected(found: Difference) -> str:
         return ""
     # The exact test may leave to chance what the interval does not: only its far end is then safe to say.
     one_sided = found.p_value >= SIGNIFICANCE and (low > 0 or high < 0)
-    words = (errors_from_none if one_sided else errors_between)(low, high, found.words)
+    words = (errors_from_none if one_sided else errors_between)(low, high)
     picked = found.error > found.better_error and found.n_rivals > 1
     note = f", not corrected for picking the best of {found.n_rivals}" if picked else ""
     return f"Expect the team to make {words} (95 % interval{note})."
