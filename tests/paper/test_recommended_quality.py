@@ -163,7 +163,12 @@ def test_wrong_files_are_named(tmp_path, capsys):
     assert sets == []
     assert len(problems) == 4
     words = "\n".join(problems)
-    for part in ("has 7 columns; 21 were expected", "has no column human_label, true_label", "no CSV files", "beside it"):
+    for part in (
+        "has 7 columns; 21 were expected",
+        "has no column human_label, true_label",
+        "no CSV files",
+        "beside it",
+    ):
         assert part in words
     with pytest.raises(SystemExit) as stopped:
         quality.main([str(tmp_path)])

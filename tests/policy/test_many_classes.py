@@ -11,7 +11,7 @@ from twoheads.combination.insight import realised_gain
 from twoheads.combination.insight.answer_gain import answer_margin
 from twoheads.kernels.scoring import answer_value
 from twoheads.kernels.scoring.answer_value import coherent_gains
-from twoheads.kernels.scoring.decisive import DecisiveAnswers
+from twoheads.kernels.scoring.decisive import DecisiveAnswers, represented
 from twoheads.policy import asking, choose, expected_gain
 
 
@@ -77,3 +77,14 @@ def test_quick_gains_are_those_of_all_classes(monkeypatch, concentration):
     monkeypatch.setattr(answer_value, "MANY_CLASSES", 2)
     np.testing.assert_allclose(coherent_gains(belief[..., None], given_true), every[0], atol=1e-14)
     np.testing.assert_allclose(coherent_gains(belief, given_true[..., :1]), every[1], atol=1e-14)
+
+
+def test_improbable_answers_are_represented_by_a_few(monkeypatch):
+    # Two questions; of the first, two answers are computed each and four in two groups: .1 stands for .1 + .08
+    monkeypatch.setattr("twoheads.kernels.scoring.decisive.EACH", 2)
+    monkeypatch.setattr("twoheads.kernels.scoring.decisive.GROUPS", 2)
+    question = np.array([0, 0, 0, 0, 0, 0, 3])
+    proba = np.array([0.08, 0.3, 0.1, 0.4, 0.05, 0.04, 0.7])
+    computed, weight = represented(question, proba)
+    np.testing.assert_array_equal(computed, [3, 1, 2, 4, 6])
+    np.testing.assert_allclose(weight, [0.4, 0.3, 0.18, 0.09, 0.7])

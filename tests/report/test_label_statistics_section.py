@@ -52,3 +52,14 @@ def test_without_truth_there_are_none(made):
     section = summary(made[0], made[1], n_bootstrap=10)["label_statistics"]
     assert not section["available"]
     assert section["words"] == "This needs items of known truth, and there are none here."
+
+
+def test_many_classes_have_statistics_on_request_only(monkeypatch, made):
+    monkeypatch.setattr("twoheads.report.sections.label_statistics_section._MAX_CLASSES", 1)
+    team, X, y = made
+    section = summary(team, X, y, n_bootstrap=10)["label_statistics"]
+    assert section["words"] == (
+        "With more than 1 classes a report has statistics of labels only if metrics (--metrics) names them; there are "
+        "2."
+    )
+    assert summary(team, X, y, n_bootstrap=10, metrics=["kappa"])["label_statistics"]["available"]

@@ -11,7 +11,7 @@ from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.kernels.answers import with_answer, with_value
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.scoring.decisive import DecisiveAnswers
+from twoheads.kernels.scoring.decisive import DecisiveAnswers, represented
 from twoheads.kernels.simplex import normalise_exp
 
 #: Log ratios of probabilities above this are a rounding, not a change of the decision.
@@ -23,6 +23,8 @@ def decisive_gains(
 ) -> Floats:
     """``sum_h p(h) (max_y q(y | h) - q(k0 | h))`` of asking ``person[i]`` about ``item[i]``, (n,).
 
+    Of hundreds of improbable answers to a question a few stand for the others, see `represented`.
+
     block   the items as they are now
     belief  (n_classes, n_items) from which the next answer is predicted
     choice  (n_items,) k0, the current decision
@@ -31,18 +33,29 @@ def decisive_gains(
     """
     given_true = rule.confusion.people()
     question, answer = _decisive(rule, block, choice, item, person)
+    proba = _answer_proba(given_true, belief, item, person)[question, answer]
+    computed, weight = represented(question, proba)
+    question, answer = question[computed], answer[computed]
     gain = np.empty(len(question))
 
     def write(chunk: slice) -> None:
         at, said = question[chunk], answer[chunk]
         rows, who = item[at], person[at]
         posterior = normalise_exp(rule.log_joint(with_one_more(block.take(rows), who * len(belief) + said)))
-        better = posterior.max(axis=0) - posterior[choice[rows], np.arange(len(rows))]
-        gain[chunk] = better * np.einsum("nk,kn->n", given_true[who, said], belief[:, rows])
+        gain[chunk] = posterior.max(axis=0) - posterior[choice[rows], np.arange(len(rows))]
 
     for _ in map_blocks(write, block_slices(len(question), len(belief))):
         pass
-    return np.asarray(np.bincount(question, gain, len(item)), dtype=np.float64)
+    return np.asarray(np.bincount(question, gain * weight, len(item)), dtype=np.float64)
+
+
+def _answer_proba(given_true: Floats, belief: Floats, item: Codes, person: Codes) -> Floats:
+    """The probability of each answer to each question, (n_questions, n_answers)."""
+    proba = np.empty((len(item), given_true.shape[1]))
+    for who in np.unique(person).tolist():
+        asked = person == who
+        proba[asked] = (given_true[who] @ belief[:, item[asked]]).T
+    return proba
 
 
 def with_one_more(block: Block, column: Codes) -> Block:

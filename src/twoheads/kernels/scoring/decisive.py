@@ -15,6 +15,9 @@ from twoheads.kernels.arrays import Codes, Floats
 
 #: From this many classes on, gains are computed from the answers that can matter; below, from all of them.
 MANY_CLASSES = 100
+#: So many of a question's answers, the most probable, are computed each; the others in so many groups of similar
+#: probability, of which one answer stands for all.
+EACH, GROUPS = 64, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,25 @@ class DecisiveAnswers:
         near = np.flatnonzero(self.most - self.least[choice] > margin)
         decisive |= (self.by_class[near] - chosen > margin[near, None]).any(axis=0)
         return np.flatnonzero(decisive)
+
+
+def represented(question: Codes, proba: Floats) -> tuple[Codes, Floats]:
+    """Which answers are computed, and the probability that each of them stands for; (n,) each.
+
+    question  (n_answers,) numbers of the questions, ascending
+    proba     (n_answers,) probability of each answer
+    """
+    starts = np.flatnonzero(np.diff(question, prepend=-1))
+    ends = np.append(starts[1:], len(question))
+    computed, weight = [np.empty(0, dtype=np.intp)], [np.empty(0)]
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        order = start + np.argsort(-proba[start:end], kind="stable")
+        first, rest = order[:EACH], order[EACH:]
+        edges = np.unique(np.linspace(0, len(rest), GROUPS + 1).astype(np.intp))[:-1] if len(rest) else rest
+        middle = (edges + np.append(edges[1:], len(rest)) - 1) // 2
+        computed += [first, rest[middle]]
+        weight += [proba[first], np.add.reduceat(proba[rest], edges) if len(rest) else np.empty(0)]
+    return np.concatenate(computed), np.concatenate(weight)
 
 
 def best_products(belief: Floats, given_true: Floats, n_first: int = 16) -> Floats:

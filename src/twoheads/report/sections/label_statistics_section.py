@@ -20,6 +20,7 @@ from twoheads.text import SIGNIFICANCE, listed
 #: With two classes, of the positive one and of both; with more, of all.
 _OF_POSITIVE, _OF_TWO = ("sensitivity", "specificity", "ppv", "npv"), ("mcc", "kappa", "auc")
 _OF_MANY = ("mcc", "kappa", "balanced_accuracy", "macro_f1", "auc")
+_MAX_CLASSES = 500  # with more, computed only where they are asked for
 _MAX_PEOPLE = 20  # shown, those with most answers
 _MAX_SCORED = 200  # with more people, none is a row
 _TEAM = "combination"
@@ -36,6 +37,11 @@ def label_statistics_section(
     chosen_metrics(METRICS, metrics, classes)  # a wrong name is told whatever the items are
     if reason:
         return unavailable(reason)
+    if metrics is None and len(classes) > _MAX_CLASSES:
+        return unavailable(
+            f"With more than {_MAX_CLASSES:,} classes a report has statistics of labels only if metrics (--metrics) "
+            f"names them; there are {len(classes):,}."
+        )
     names = _default(team, [label_text(name) for name in classes.tolist()]) if metrics is None else metrics
     n_people = len(people_in(items.observations))
     few = n_people <= _MAX_SCORED
