@@ -13,6 +13,7 @@ from twoheads.evaluation.team import Team, record_of
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.chosen_answers import answer_of
+from twoheads.kernels.inference.multiplicity import picked_level
 from twoheads.rendering.notebook import Shown
 from twoheads.text import count, percent
 
@@ -63,7 +64,7 @@ class Compared:
             rival.words(self.rivals.n_people),
             rival is self.rivals.better_half,
             int(here.sum()),
-            share_score(error[here], weight[here], draws.take(here), level=1.0 - (1.0 - LEVEL) / choice),
+            share_score(error[here], weight[here], draws.take(here), level=picked_level(LEVEL, choice)),
             rival.team_error,
             round(rival.won),
             round(rival.lost),

@@ -20,6 +20,7 @@ from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
+from twoheads.kernels.inference.multiplicity import picked_level
 from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
@@ -224,11 +225,8 @@ def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level
 
 
 def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, ranked: Codes) -> dict[str, Any]:
-    """The most and the least reliable of some annotators, by their numbers.
-
-    Their intervals hold although they were picked: the level is corrected as Bonferroni does.
-    """
-    low, high = accuracy.shares().interval(1.0 - (1.0 - level) / len(ranked))
+    """The most and the least reliable of some, by their numbers; their intervals hold although they were picked."""
+    low, high = accuracy.shares().interval(picked_level(level, len(ranked)))
     stats = stats | {"accuracy_low": low, "accuracy_high": high}
     order = ranked[np.argsort(stats["accuracy"][ranked], kind="stable")]
     picked = {"most_reliable": order[-1], "least_reliable": order[0]}

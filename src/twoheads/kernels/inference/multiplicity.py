@@ -1,10 +1,15 @@
-"""P-values of several tests together."""
+"""P-values of several tests together, and intervals of what was picked from several."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from twoheads.kernels.arrays import Floats
+
+
+def picked_level(level: float, n_choices: int) -> float:
+    """The level at which an interval covers whatever is picked from so many at ``level`` (Bonferroni's correction)."""
+    return 1.0 - (1.0 - level) / n_choices
 
 
 def holm(p_values: Floats) -> Floats:
