@@ -72,7 +72,7 @@ format: $(VENV)/ready
 	$(BIN)/ruff format .
 
 # The demo needs the package alone; all other targets need the tools too. Compiling modules that it does not use would take
-# longer than the demo.
+# longer than the demo; tests start many processes, which would compile what the demo did not.
 $(VENV)/demo-ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[cli]'
@@ -81,6 +81,7 @@ $(VENV)/demo-ready: pyproject.toml
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	-$(BIN)/python -m compileall -q -j 2 $(VENV)/lib >/dev/null 2>&1
 	touch $@ $(VENV)/demo-ready
 
 MKDOCS := DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 MPLBACKEND=Agg $(BIN)/python -m mkdocs

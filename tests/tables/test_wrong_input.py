@@ -41,7 +41,7 @@ WRONG_TEXTS = {
         {},
         "t.csv must have one probability column per class, named p_<class>; its columns are id, human, "
         "score_cat, score_dog. Did you mean the columns 'score_*'? Then set model_columns='score_*' "
-        "(--model-columns 'score_*').",
+        "(--model-columns 'score_*'); else see what twoheads check finds.",
     ),
     "no numbers at all": (
         "id,human\n1,cat\n",
@@ -66,7 +66,8 @@ WRONG_TEXTS = {
         GOOD,
         {"model_columns": "q_*"},
         "t.csv must have one probability column per class, named 'q_*'; its columns are p_cat, p_dog. Did you "
-        "mean the columns 'p_*'? Then set model_columns='p_*' (--model-columns 'p_*').",
+        "mean the columns 'p_*'? Then set model_columns='p_*' (--model-columns 'p_*'); else see what twoheads check "
+        "finds.",
     ),
     "a pattern without a star": (
         GOOD,

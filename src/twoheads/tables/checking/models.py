@@ -121,12 +121,14 @@ def machine_name(name: str) -> str:
 
     >>> machine_name("AI score"), machine_name("resnet50_"), machine_name("DL_prob"), machine_name("score")
     ('AI', 'resnet50', 'DL', 'model')
+    >>> machine_name("Qwen2.5-3B score")
+    'Qwen2.5-3B'
     """
     for end in (".label", ".score"):
         if name.endswith(end) and len(name) > len(end):
-            return name.removesuffix(end).replace(".", " ")
+            return name.removesuffix(end)
     pieces = [each for each in pieces_of(name) if not {*words_of(each)} & (SCORE | ANSWER | PREDICTION)]
-    return " ".join("".join(pieces).replace(".", " ").strip(" _-:()[]/").split()) or "model"
+    return " ".join("".join(pieces).strip(" ._-:()[]/").split()) or "model"
 
 
 def named_each(columns: Sequence[Profile], name_of: Callable[[str], str]) -> dict[str, str]:

@@ -135,7 +135,10 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
             "It looks like a table of answers: give it as answers (--answers) and the model's rows as model (--model)."
         )
     elif hint:
-        remedy = f"Did you mean the columns {hint!r}? Then set model_columns={hint!r} (--model-columns {hint!r})."
+        remedy = (
+            f"Did you mean the columns {hint!r}? Then set model_columns={hint!r} (--model-columns {hint!r}); "
+            "else see what twoheads check finds."
+        )
     elif len(matching(columns, conventions.HUMAN)) > 1:
         remedy = "Without a model, give it as answers (--answers); else name them with model_columns (--model-columns)."
     else:
