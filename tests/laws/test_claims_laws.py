@@ -92,6 +92,17 @@ def test_stated_chances_come_over_a_mixture_of_worlds():
     assert np.mean(effects) > 0.85
 
 
+@pytest.mark.slow
+def test_a_member_that_the_record_is_sure_of_errs_less_than_the_combination():
+    found = []
+    for seed in range(30):
+        draw = any_world_of("hard items", np.random.default_rng(seed))
+        found.append(team_claims(*draw(1000), *draw(4000)))
+    right = [each.alone_less for each in found if each.alone is not None]
+    assert len(right) >= 4  # where items are hard for both and the model does not know it, it is said
+    assert np.mean(right) >= 0.9
+
+
 def test_a_correction_that_costs_a_little_on_every_item_is_not_called_harmful():
     rng = np.random.default_rng(3)
     draw = any_world_of("shared difficulty", rng)
