@@ -1,8 +1,8 @@
 """``python -m benchmarks.honesty_chances [--repeats N] [--seed SEED]``: `chance_best` and `expected_gain` over worlds.
 
-A team of one person and a model is fitted to 30, 100 and 300 labels in every world, with parameters drawn anew, and
-judged on 3,000 fresh items. A bin of stated chances is named by where it begins; a draw counts half. 169 repeats, about
-7,400 fits, take 12 minutes on one core.
+A team of one person and a model is fitted to 10, 30, 100 and 300 labels in every world, with parameters drawn anew, and
+judged on 3,000 fresh items; where one of the two is weak or items are hard for both, also to 1,000 and 3,000. A bin of
+stated chances is named by where it begins; a draw counts half. 50 repeats, about 4,800 fits, take ten minutes.
 """
 
 import argparse
@@ -11,19 +11,27 @@ import warnings
 import numpy as np
 
 from benchmarks.honesty_claims import SIZES, team_claims
-from benchmarks.honesty_worlds import OTHER_WORLDS, WORLDS, other_world_of, world_of
+from benchmarks.honesty_worlds import OTHER_WORLDS, SECOND_WORLDS, WORLDS, any_world_of
 
-KINDS = (*(world for world in WORLDS if world != "agree"), *OTHER_WORLDS)
+FIRST_WORLDS = tuple(world for world in WORLDS if world != "agree")
+GROUPS = {
+    "worlds that the prior was chosen on": FIRST_WORLDS,
+    "the same kinds by another recipe": SECOND_WORLDS,
+    "other kinds": OTHER_WORLDS,
+}
+KINDS = tuple(world for group in GROUPS.values() for world in group)
+#: Where a team may be worse than one member however many labels it has.
+ALONE = ("hard items", "weak correlated person", "weak model", "strong model", "adversary", *SECOND_WORLDS[1:4])
 FRESH = 3000
 
 
-def claims(repeats, seed):
+def claims(worlds, sizes, repeats, seed):
     """World, number of labels and `Claims` of every fit."""
     for repeat in range(repeats):
-        for place, world in enumerate(KINDS):
-            for size in SIZES:
-                rng = np.random.default_rng([seed, repeat, place, size])
-                draw = (other_world_of if world in OTHER_WORLDS else world_of)(world, rng)
+        for world in worlds:
+            for size in sizes:
+                rng = np.random.default_rng([seed, repeat, KINDS.index(world), size])
+                draw = any_world_of(world, rng)
                 X, y = draw(size)
                 if len(np.unique(y)) > 1:
                     yield world, size, team_claims(X, y, *draw(FRESH))
@@ -43,7 +51,7 @@ def print_worlds(found):
     """Chances and gains of each world, said and came."""
     print(f"{'world':24}{'labels':>7}{'fits':>6}{'chance':>8}{'came':>7}{'gain':>8}{'came':>8}")
     for world in KINDS:
-        for size in SIZES:
+        for size in (10, *SIZES):
             here = [each for name, labels, each in found if (name, labels) == (world, size)]
             if here:
                 values = np.mean([(each.chance, each.came, each.promised, each.realised) for each in here], axis=0)
@@ -56,23 +64,34 @@ def print_sentences(found):
     for effect in ("lower", "higher"):
         right = [each.lowers == (effect == "lower") for _, _, each in found if each.effect == effect]
         print(f"the correction makes the log loss {effect}: said {len(right)} times, right {sum(right)}")
-    alone = [each.alone_less for _, _, each in found if each.alone is not None]
-    print(f"one member alone errs less: said {len(alone)} times, right {sum(alone)}")
+
+
+def print_alone(found):
+    """How often the team answers as one member, and how often that errs less than the combination."""
+    for size in sorted({labels for _, labels, _ in found}):
+        here = [(world, each) for world, labels, each in found if labels == size]
+        said = [(world, each) for world, each in here if each.alone is not None]
+        right = sum(each.alone_less for _, each in said)
+        worlds = ", ".join(sorted({world for world, _ in said}))
+        print(f"one member alone errs less, {size} labels: said in {len(said)} of {len(here)}, right {right}: {worlds}")
 
 
 def main():
     """Print bins, worlds and sentences."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=169)
+    parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--seed", type=int, default=91)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = list(claims(given.repeats, given.seed))
-    print_bins("worlds of the benchmark", [each for each in found if each[0] not in OTHER_WORLDS])
-    print_bins("other worlds", [each for each in found if each[0] in OTHER_WORLDS])
+    found = list(claims(KINDS, (10, *SIZES), given.repeats, given.seed))
+    for words, worlds in GROUPS.items():
+        print_bins(words, [each for each in found if each[0] in worlds])
     print_bins("all worlds", found)
+    for size in (10, *SIZES):
+        print_bins(f"all worlds, {size} labels", [each for each in found if each[1] == size])
     print_worlds(found)
     print_sentences(found)
+    print_alone([*found, *claims(ALONE, (1000, 3000), given.repeats // 2, given.seed)])
 
 
 if __name__ == "__main__":

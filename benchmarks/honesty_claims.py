@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import twoheads as th
-from benchmarks.honesty_worlds import OTHER_WORLDS, WORLDS, other_world_of, world_of
+from benchmarks.honesty_worlds import OTHER_WORLDS, WORLDS, any_world_of
 from twoheads.kernels.simplex import normalise_exp
 
 SIZES = (30, 100, 300)
@@ -55,7 +55,7 @@ def of_worlds(repeats, table):
             outcomes = []
             for repeat in range(4 * repeats):
                 rng = np.random.default_rng([place, size, repeat])
-                draw = (other_world_of if world in OTHER_WORLDS else world_of)(world, rng)
+                draw = any_world_of(world, rng)
                 X, y = draw(20 * size)
                 known = np.arange(len(y))
                 if world == "agree":

@@ -77,15 +77,17 @@ def test_what_its_probabilities_expect_by_hand():
     assert found.expected_over_model == pytest.approx(0.8 + 0.2)
 
 
-def test_the_chance_to_be_best_is_that_of_the_harder_partner():
+def test_the_chance_to_be_best_is_that_against_both_partners():
     both = {"n": 45.0, "answered": 45.0, "modelled": 45.0}
     human, model = ((7, 2), 3.0), ((1, 3), 1.0)
     found = HoldoutRecord(
         over_human=human[0], expected_over_human=human[1], over_model=model[0], expected_over_model=model[1], **both
     )
-    assert found.chance_best == chance_better(*model[0], model[1], 45.0) < chance_better(*human[0], human[1], 45.0)
+    over_human, over_model = chance_better(*human[0], human[1], 45.0), chance_better(*model[0], model[1], 45.0)
+    assert found.chance_best == pytest.approx(over_model * over_human**0.5)
+    assert over_model < over_human
     alone = HoldoutRecord(n=45.0, over_human=(7, 2), expected_over_human=3.0, answered=45.0)
-    assert alone.chance_best == chance_better(7, 2, 3.0, 45.0)
+    assert alone.chance_best == pytest.approx(chance_better(7, 2, 3.0, 45.0))
     assert HoldoutRecord().chance_best == 0.5
 
 

@@ -198,6 +198,37 @@ def test_an_item_with_other_probabilities_is_recognised_by_who_answered_what():
     assert (found.how, found.n_items) == ("held out", N - N_FIT)
 
 
+def another_model(sharper=1.0, noise=0.8):
+    """Rows of a model that was asked about the same items."""
+    rng = np.random.default_rng(4)
+    logits = sharper * np.log(PROBA) + noise * rng.normal(size=PROBA.shape)
+    return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("rows", [FIRST, FIRST[10:50]])
+def test_answers_in_the_same_order_beside_another_model_are_not_called_held_out(rows):
+    found = compare(fitted(), items(rows, another_model()), TRUTH[rows], n_bootstrap=10)
+    assert (found.how, found.n_items) == ("whether held out cannot be known", len(rows))
+    assert found.notes()[0].startswith("These may be items the team was fitted on, with probabilities of another model")
+
+
+@pytest.mark.parametrize(("n_rows", "model"), [(60, another_model()), (45, np.eye(3)[PROBA.argmax(axis=1)])])
+def test_shuffled_items_beside_another_model_are_not_called_held_out(n_rows, model):
+    # All of them, whose answers are as often each class; or some, beside a model that is always sure.
+    rows = np.random.default_rng(2).permutation(FIRST)[:n_rows]
+    assert predictions(fitted(), items(rows, model), TRUTH[rows]).how == "whether held out cannot be known"
+
+
+def test_ids_tell_other_items_with_another_model_apart():
+    found = predictions(fitted(ids=True), items(REST, another_model(sharper=4.0), ids=True), TRUTH[REST])
+    assert found.how == "held out"
+
+
+def test_what_the_user_says_of_items_that_may_be_others_is_taken():
+    found = compare(fitted(), items(FIRST, another_model()), TRUTH[FIRST], held_out=True, n_bootstrap=10)
+    assert found.how == "held out"
+
+
 @pytest.mark.parametrize("decimals", [1, 2, 3, 9])
 def test_other_items_are_not_taken_for_learnt_ones_by_chance(decimals):
     # Two classes, and a model that is sure of every other item: rounded probabilities are those of many items.

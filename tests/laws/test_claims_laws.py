@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.honesty_claims import team_claims
-from benchmarks.honesty_worlds import WORLDS, world_of
+from benchmarks.honesty_worlds import WORLDS, any_world_of
 from scipy.special import softmax
 
 import twoheads as th
@@ -76,7 +76,7 @@ def claims_of_worlds(size, repeats):
     for place, world in enumerate(WORLDS[:-1]):  # not the one whose truth is selected
         for repeat in range(repeats):
             rng = np.random.default_rng([7, place, size, repeat])
-            draw = world_of(world, rng)
+            draw = any_world_of(world, rng)
             found.append(team_claims(*draw(size), *draw(800)))
     return found
 
@@ -92,9 +92,20 @@ def test_stated_chances_come_over_a_mixture_of_worlds():
     assert np.mean(effects) > 0.85
 
 
+@pytest.mark.slow
+def test_a_member_that_the_record_is_sure_of_errs_less_than_the_combination():
+    found = []
+    for seed in range(30):
+        draw = any_world_of("hard items", np.random.default_rng(seed))
+        found.append(team_claims(*draw(1000), *draw(4000)))
+    right = [each.alone_less for each in found if each.alone is not None]
+    assert len(right) >= 4  # where items are hard for both and the model does not know it, it is said
+    assert np.mean(right) >= 0.9
+
+
 def test_a_correction_that_costs_a_little_on_every_item_is_not_called_harmful():
     rng = np.random.default_rng(3)
-    draw = world_of("shared difficulty", rng)
+    draw = any_world_of("shared difficulty", rng)
     said = [team_claims(*draw(30), *draw(200)).effect for _ in range(5)]
     assert "higher" not in said
 

@@ -8,6 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.same_items import (
+    aligned_p_value,
+    equal_counts_p_value,
+    other_numbers_p_value,
+    other_values_p_value,
+)
 
 #: Contents identify items if no larger share of them is repeated.
 REPEATED = 0.01
@@ -17,6 +23,8 @@ _MOST_NEAR = 64
 _FEW_ANSWERS, _FEW_ROUNDED = 50, 20
 #: Probabilities that are compared more exactly than this were not rounded.
 _EXACT = 1e-6
+#: Other items look as if they were the same ones with this probability at most, by each of three signs.
+_DOUBT = 0.01
 
 
 class Contents(NamedTuple):
@@ -80,6 +88,22 @@ def told_by_part(learnt: Contents, those: Contents, tolerance: float) -> NDArray
     if enough and max(share_repeated(each, tolerance) for each in (one, other)) <= REPEATED:
         found[single] |= n_near(one, other, tolerance) > 0
     return found
+
+
+def looks_asked_again(learnt: Contents, those: Contents) -> bool:
+    """Whether items, none of which is recognised, may be learnt ones with the probabilities of another model.
+
+    Three signs: the same answers come in the same order; each combination of answers comes exactly as often; or answers
+    are about as frequent, and probabilities are of another kind. Few items, or a part of them in another order and with
+    probabilities of the same kind, show none.
+    """
+    if not (len(learnt.key) and len(those.key)):
+        return False
+    keys = np.unique(np.concatenate([learnt.key, those.key]))
+    first, second = np.searchsorted(keys, learnt.key), np.searchsorted(keys, those.key)
+    if min(aligned_p_value(first, second), equal_counts_p_value(first, second)) < _DOUBT:
+        return True
+    return other_numbers_p_value(learnt.place, those.place) < _DOUBT <= other_values_p_value(first, second)
 
 
 def _share_equal(key: NDArray[np.int64]) -> float:

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.item_contents import REPEATED, Contents, n_near, share_repeated, told_by_part
+from twoheads.combination.item_contents import (
+    REPEATED,
+    Contents,
+    looks_asked_again,
+    n_near,
+    share_repeated,
+    told_by_part,
+)
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.numerics.sampling import evenly_spaced
@@ -44,12 +51,14 @@ class Recognised(NamedTuple):
     certain    whether these are the same items; otherwise other items may have the same answers and probabilities
     complete   whether the others are known not to be among them
     renumbered whether they have the ids of learnt items, but all have other probabilities: perhaps other items
+    asked_again whether they have no ids, and may be learnt items with the probabilities of another model
     """
 
     learnt: NDArray[np.bool_]
     certain: bool
     complete: bool
     renumbered: bool = False
+    asked_again: bool = False
 
 
 @register
@@ -167,6 +176,13 @@ class LearntItems(BaseEstimator):
             renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
             return Recognised(learnt, all(each.certain for each in found), not self.n_missing, renumbered)
         return self.recognise_learnt(those)
+
+    def may_be_asked_again(self, observations: Observations) -> bool:
+        """Whether items, none of which is recognised, may be learnt ones with the probabilities of another model."""
+        those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
+        if self.id_hash.all() and those.id_hash.all():
+            return False
+        return looks_asked_again(self.contents, those.contents)
 
     def recognise_learnt(self, those: LearntItems) -> Recognised:
         """Which of the items that another team has learnt from are among these."""

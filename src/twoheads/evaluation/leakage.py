@@ -70,6 +70,8 @@ def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held
     n_learnt, n_known = int(found.learnt.sum()), len(known)
     if n_learnt == 0:
         return ToJudge(rows, HELD_OUT) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
+    if found.asked_again:
+        return ToJudge(rows, UNKNOWN, [_ASKED_AGAIN])
     if found.renumbered:
         note = f"{n_learnt:,} of {n_known:,} items with truth have ids of items the team was fitted on, but other "
         return ToJudge(rows, UNKNOWN, [note + "probabilities. If they are other items, give them ids of their own."])
@@ -83,6 +85,10 @@ def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held
     return ToJudge(np.setdiff1d(rows, known[found.learnt]), HELD_OUT, [note])
 
 
+_ASKED_AGAIN = (
+    "These may be items the team was fitted on, with probabilities of another model: their answers are alike. Give ids "
+    "(a column item) to distinguish them."
+)
 _TOO_MANY = "The team was fitted on too many items to keep all of them in mind; none of those kept is here."
 
 
@@ -94,6 +100,8 @@ def _recognised(team: Team, observations: Observations, known: Codes) -> Recogni
     if not learnt.n_items:
         return Recognised(np.zeros(len(known), dtype=bool), True, True)
     found = learnt.recognise(observations)  # all of them: whether ids number the rows is seen in the whole table
+    if not found.learnt.any() and learnt.may_be_asked_again(observations.take(known)):
+        return Recognised(np.ones(len(known), dtype=bool), False, found.complete, asked_again=True)
     unclear = not found.certain and bool(found.learnt[known].any())
     return Recognised(found.learnt[known], not unclear, found.complete, found.renumbered and unclear)
 

@@ -29,11 +29,11 @@ EM_CORRELATION = 0.1
 #: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
 AGREEMENT_LABELS = 10.0
 
-#: How much comes of what a team's probabilities say it wins over a partner: mean, spread with many labels, labels with
-#: which the variance doubles, and degrees of freedom.
-CAME_MEAN, CAME_SD, CAME_LABELS, CAME_FREEDOM = 1.0, 0.45, 60.0, 3.0
+#: How much comes of what a team's probabilities say it wins over a partner: spread with many labels, labels with which
+#: the variance doubles, degrees of freedom, and the spread per item that only one of the two got right.
+CAME_SD, CAME_LABELS, CAME_FREEDOM, CAME_PER_ITEM = 0.45, 60.0, 3.0, 0.2
 #: What it wins, in items, where the items seen show nothing, and the spread of that.
-UNSEEN_GAIN, UNSEEN_SD = 0.1, 0.3
+UNSEEN_GAIN, UNSEEN_SD = 0.08, 0.3
 
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0

@@ -14,7 +14,7 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.preference import Preference, fit_preference
-from twoheads.kernels.scoring.chance import chance_better
+from twoheads.kernels.scoring.chance import chance_best, chance_better
 from twoheads.storage.artifact import register
 
 #: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, the
@@ -59,10 +59,9 @@ class HoldoutRecord(BaseEstimator):
     def chance_best(self) -> float:
         """The chance that the combination errs less often on new items than the better of annotators and model.
 
-        A draw counts half. It is the smaller of the two chances (`chance_better`); where a member answers alone, the
-        team draws with it.
+        A draw counts half. Where a member answers alone, the team draws with it.
         """
-        chance = min((each for each in self._chances() if each is not None), default=0.5)
+        chance = chance_best(tuple(each for each in self._chances() if each is not None))
         return chance + self.preference().share_alone * (0.5 - chance)
 
     def preference(self) -> Preference:

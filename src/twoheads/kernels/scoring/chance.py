@@ -1,4 +1,4 @@
-"""The chance that a team errs less than a partner, from items of known truth that were held out."""
+"""The chance that a team errs less than its partners, from items of known truth that were held out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from twoheads.kernels.arrays import Floats
 from twoheads.kernels.priors import (
     CAME_FREEDOM,
     CAME_LABELS,
-    CAME_MEAN,
+    CAME_PER_ITEM,
     CAME_SD,
     UNSEEN_GAIN,
     UNSEEN_SD,
@@ -23,16 +23,20 @@ def chance_better(won: float, lost: float, expected: float, n: float) -> float:
 
     Of n held-out items the team alone got ``won`` right, the partner alone ``lost``, where the team's own probabilities
     said that it would win ``expected`` more than it loses. The mean d of ``won - lost`` in n items has a prior around
-    ``E = expected + 0.1``, a Student t of 3 degrees of freedom and scale ``sqrt(0.45^2 (1 + 60 / n) E^2 + 0.3^2)``:
-    what probabilities say comes about, more or less, the less so with few labels; and something may come of items that
-    were not seen. With ``won - lost ~ Normal(d, won + lost + 1)`` it is P(d > 0).
+    ``E = expected + 0.08``, a Student t of 3 degrees of freedom whose squared scale is
+
+        0.45^2 (1 + 60 / n) E^2  +  0.2^2 (won + lost)^2  +  0.3^2
+
+    What probabilities say comes about, more or less, the less so with few labels; they may all be off by as much on the
+    items that decide; and something may come of items that were not seen. With ``won - lost ~ Normal(d, won + lost +
+    1)`` it is P(d > 0).
 
     Probabilities say more than counts here: of three items on which two differ, one or two decide by luck.
     """
-    centre, seen = CAME_MEAN * (expected + UNSEEN_GAIN), won - lost
+    centre, seen = expected + UNSEEN_GAIN, won - lost
     variance = won + lost + 1.0
-    spread = CAME_SD**2 * (1.0 + CAME_LABELS / max(n, 1.0))
-    scale = float(np.sqrt(spread * (expected + UNSEEN_GAIN) ** 2 + UNSEEN_SD**2))
+    spread = CAME_SD**2 * (1.0 + CAME_LABELS / max(n, 1.0)) * centre**2
+    scale = float(np.sqrt(spread + CAME_PER_ITEM**2 * (won + lost) ** 2 + UNSEEN_SD**2))
 
     def log_density(mean: Floats) -> Floats:
         prior = np.log1p(((mean - centre) / scale) ** 2 / CAME_FREEDOM) * (CAME_FREEDOM + 1.0) / 2.0
@@ -43,3 +47,12 @@ def chance_better(won: float, lost: float, expected: float, n: float) -> float:
     top = max(above.max(), below.max())
     better, worse = (float(np.exp(side - top).sum()) for side in (above, below))
     return better / (better + worse)
+
+
+def chance_best(chances: tuple[float, ...]) -> float:
+    """Probability that the team errs less often than every partner, from that for each; 0.5 without any.
+
+    It lies between the product of all, if they were independent, and the smallest of them, if one implied the others:
+    the geometric mean of the two.
+    """
+    return float(np.sqrt(np.prod(chances) * min(chances))) if chances else 0.5
