@@ -53,13 +53,13 @@ def log_loss(team, X, y):
     return -np.log(proba[np.arange(len(y)), np.searchsorted(team.classes_, y)]).mean()
 
 
-def test_a_label_column_of_a_model_counts_as_the_same_answers_of_a_person():
+def test_label_columns_of_models_count_as_the_same_answers_of_people():
     X, y = frame()
-    X = X[["human_ann", "gpt.label"]].assign(p_yes=0.5, p_no=0.5)
-    as_person = X.rename(columns={"gpt.label": "human_gpt"})
+    X = X[["human_ann", "gpt.label"]].assign(p_yes=0.5, p_no=0.5).rename(columns={"human_ann": "ann.label"})
+    as_person = X.rename(columns={"ann.label": "human_ann", "gpt.label": "human_gpt"})
     for truth in (y, None):
         one, other = th.recommended().fit(X, truth), th.recommended().fit(as_person, truth)
-        assert (one.annotators_, one.machines_) == (("ann", "gpt"), ("gpt",))
+        assert (one.annotators_, one.machines_) == (("ann", "gpt"), ("ann", "gpt"))
         assert np.array_equal(one.predict_proba(X), other.predict_proba(as_person))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,8 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.kernels.answers import answer_log_likelihood
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.blocks import Block, without_annotators
+from twoheads.kernels.dependence.groups import Groups, group_weights
 from twoheads.kernels.dependence.preference import Preference, close_calls_to_partner
 from twoheads.kernels.posterior import joint_log_proba
 from twoheads.kernels.simplex import LOG_FLOOR
@@ -35,6 +37,7 @@ class CombinationRule:
     preference       of one of the partners; None without a record of labelled items
     has_model        whether there was a model at fit
     panel            weights of related members; None unless the team has such members and labels
+    machines         the annotators that are machines, by their number, where there are people too
     """
 
     confusion: Confusion
@@ -47,6 +50,7 @@ class CombinationRule:
     preference: Preference | None = None
     has_model: bool = True
     panel: Panel | None = None
+    machines: tuple[int, ...] = ()
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""
@@ -55,12 +59,51 @@ class CombinationRule:
             return self.with_prior_shift(block, self._log_product(block))
         log_likelihood = self.answer_log_likelihood(block)
         (proba,) = self.posteriors(block, log_likelihood, self.dependence)
+        proba = self.separated(block, proba, log_likelihood, self.answer_log_likelihood, self.dependence)
         if self.panel is not None:  # its weights are the members' records
             proba = self.panel.proba(proba, block)
         elif self.preference is not None:
             proba = self.preferred(block, proba, log_likelihood, self.dependence)
         with np.errstate(divide="ignore"):
             return self.with_prior_shift(block, np.log(proba, out=proba))
+
+    def separated(
+        self,
+        block: Block,
+        proba: Floats,
+        log_likelihood: Floats,
+        likelihood_of: Callable[[Block], Floats],
+        dependence: Dependence,
+    ) -> Floats:
+        """The combination's probabilities with people and machines as two groups, as far as they are.
+
+        log_likelihood  (n_classes, n_items) of the answers, as ``likelihood_of`` the block
+        """
+        if not self.machines:
+            return proba
+        groups = self.groups(block, log_likelihood, likelihood_of, dependence.correlation_)
+        return groups.apart(proba, dependence.separation_)
+
+    def groups(
+        self, block: Block, log_likelihood: Floats, likelihood_of: Callable[[Block], Floats], correlation: float
+    ) -> Groups:
+        """The evidence of people and machines about a block."""
+        people = without_annotators(block, self.machines)
+        assert block.answers is not None
+        assert people.answers is not None
+        of_people, n_people = likelihood_of(people), people.answers.per_item()
+        n_machines = block.answers.per_item() - n_people
+        return Groups(of_people, log_likelihood - of_people, n_people, n_machines, correlation)
+
+    def several_answers(self) -> dict[str, float]:
+        """The correlation of answers on one item; and what a person's counts beside all machines, and a machine's."""
+        assert self.dependence is not None
+        correlation, separation = self.dependence.correlation_, self.dependence.separation_
+        if not self.machines:
+            return {"correlation": correlation}
+        person, machine = group_weights(1, len(self.machines), correlation, separation)
+        weights = {"machines": len(self.machines), "person_weight": float(person), "machine_weight": float(machine)}
+        return {"correlation": correlation, "separation": separation, **weights}
 
     def preferred(self, block: Block, proba: Floats, log_likelihood: Floats, dependence: Dependence) -> Floats:
         """The combination's probabilities with the preference for a partner, on items with both of them.

@@ -133,6 +133,8 @@ def _need_ranges(team: ProbabilityLabelCombiner) -> None:
         correlation, weight = team.dependence_.correlation_, team.dependence_.weight_
         need(isinstance(correlation, float) and 0 <= correlation < 1, "its correlation_ is not from 0 to below 1")
         need_floats(weight, (None,), "dependence_.weight_", low=0)
+        separation = getattr(team.dependence_, "separation_", None)
+        need(isinstance(separation, float) and 0 <= separation <= 2, "its separation_ is not from 0 to 2")
 
 
 def _need_panel(team: ProbabilityLabelCombiner) -> None:

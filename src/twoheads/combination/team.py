@@ -91,19 +91,18 @@ class Team(Combiner):
             None if self.holdout_ is None else self.holdout_.preference(),
             self.has_model_,
             self.panel_,
+            self._schema().machines_beside_people,
         )
 
     def result(self) -> FitResult:
         """The fitted quantities as one value, with the parameters as they are now."""
-        schema = Schema(
-            self.classes_,
-            self.annotators_,
-            self.models_,
-            self.has_model_,
-            machines=self.machines_,
-            levels=self.levels_,
+        return FitResult(
+            self._schema(), self.rule(), self.statistics_, self.holdout_, self.prevalence_, self.objective_
         )
-        return FitResult(schema, self.rule(), self.statistics_, self.holdout_, self.prevalence_, self.objective_)
+
+    def _schema(self) -> Schema:
+        names = self.classes_, self.annotators_, self.models_
+        return Schema(*names, self.has_model_, machines=self.machines_, levels=self.levels_)
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""

@@ -72,6 +72,16 @@ class Confusion(BaseEstimator, ABC):
         self.human_given_true_ = self.crowd_given_true_ if len(counts) == 1 else self.given_true(counts)
         return self
 
+    def apart(self, machines: tuple[int, ...]) -> Self:
+        """The estimate that shrinks these annotators to each other, not to people; the same where it shrinks nobody."""
+        return self
+
+    def with_counts_of(self, people: list[int], counts: Floats) -> Self:
+        """The same with other counts of some annotators."""
+        changed = self.counts_.copy()
+        changed[people] = counts
+        return copy(self).fit_counts(changed)
+
     def with_errors_of(self, other: Self) -> Self:
         """The same counts with errors distributed as in another estimate; unchanged where errors have no shape."""
         return self
@@ -100,7 +110,8 @@ class Confusion(BaseEstimator, ABC):
 
         weight       weight of one answer
         fold_counts  (n_folds, n_answers, n_classes) the contribution of each fold of items to the crowd's counts; where
-                     people share a matrix, it is fitted without the fold
+                     people share a matrix, it is fitted without the fold; of an estimate of people `apart` from
+                     machines (n_folds, 2, n_answers, n_classes)
         returns      from three arrays (n_answers,) to (n_classes, n_answers)
         """
         n_answers, n_classes = self.counts_.shape[1:]

@@ -68,6 +68,9 @@ class HierarchicalConfusion(Confusion):
         The shapes that errors may have.
     log_evidence_ : float
         Log-probability of the answers given the truth, all parameters integrated out.
+    machines_, groups_ : tuple
+        The annotators that were set `apart`, and the estimates of the people and of them, during a fit; all else is
+        of the people.
     overlap_, expected_accuracy_ : ndarray
         Only with more than 300 classes: what the matrices are computed from when a team is read.
 
@@ -93,6 +96,8 @@ class HierarchicalConfusion(Confusion):
         crowd_counts  (n_answers, n_classes) of all people, where several answers on an item do not count in full
         """
         self.counts_ = counts
+        if self._has_groups:
+            return self._fit_groups(overlap, crowd_counts)
         self.crowd_counts_ = counts.sum(axis=0) if crowd_counts is None else crowd_counts
         self._forget_overlap()
         if counts.shape[-1] > MANY_CLASSES:
@@ -100,8 +105,57 @@ class HierarchicalConfusion(Confusion):
             overlap = self.overlap_ = nothing if overlap is None else few_digits(overlap)
         return self._set(self._posterior_of(self.crowd_counts_, overlap))
 
+    def apart(self, machines: tuple[int, ...]) -> Self:
+        """The estimate with a crowd of these annotators, and one of the others."""
+        chosen = copy(self)
+        chosen.machines_ = machines
+        return chosen
+
+    @property
+    def _has_groups(self) -> bool:
+        return "machines_" in vars(self)
+
+    def _fit_groups(self, overlap: Floats | None, crowd_counts: Floats | None) -> Self:
+        """Learn people and machines apart; the counts of each crowd are discounted as those of all are."""
+        total = self.counts_.sum()
+        share = 1.0 if crowd_counts is None or not total else float(crowd_counts.sum() / total)
+        fitted = []
+        for who in self._members():
+            counts = self.counts_[who]
+            crowd = counts.sum(axis=0) * (share if len(who) > 1 else 1.0)
+            fitted.append(HierarchicalConfusion().fit_counts(counts, overlap, crowd_counts=crowd))
+        return self._join(fitted[0], fitted[1])
+
+    def with_counts_of(self, people: list[int], counts: Floats) -> Self:
+        """The same with other counts of the people, machines being `apart`; the shapes of errors stay."""
+        assert self._has_groups
+        chosen, own = copy(self), copy(self.groups_[0])
+        chosen.counts_ = self.counts_.copy()
+        chosen.counts_[people] = counts
+        own.crowd_counts_ = counts.sum(axis=0) * (own.crowd_counts_.sum() / max(own.counts_.sum(), 1e-300))
+        own.counts_ = counts
+        own._set(hierarchical_posterior(own.crowd_counts_, own.shapes_))
+        return chosen._join(own, self.groups_[1])
+
+    def _members(self) -> tuple[Codes, Codes]:
+        """The people, and the machines, by their number."""
+        is_machine = np.isin(np.arange(len(self.counts_)), self.machines_)
+        return np.flatnonzero(~is_machine), np.flatnonzero(is_machine)
+
+    def _join(self, people: HierarchicalConfusion, machines: HierarchicalConfusion) -> Self:
+        self.groups_ = people, machines
+        self.shapes_, self.node_weight_, self.log_evidence_ = people.shapes_, people.node_weight_, people.log_evidence_
+        self.crowd_counts_, self.crowd_given_true_ = people.crowd_counts_, people.crowd_given_true_
+        self.human_given_true_ = np.empty_like(self.counts_)
+        for who, group in zip(self._members(), self.groups_, strict=True):
+            self.human_given_true_[who] = group.people()[:-1]
+        return self
+
     def with_errors_of(self, other: Self) -> Self:
         """Learn again from the same counts, with errors distributed as in the crowd's matrix of another estimate."""
+        if self._has_groups:
+            people, machines = (own.with_errors_of(its) for own, its in zip(self.groups_, other.groups_, strict=True))
+            return copy(self)._join(people, machines)
         shapes, learnt = shape_of_errors(other.crowd_given_true_), copy(self)
         learnt._forget_overlap()
         return learnt._set(hierarchical_posterior(self.crowd_counts_, shapes[None]))
@@ -123,7 +177,7 @@ class HierarchicalConfusion(Confusion):
 
     def saved_state(self) -> dict[str, Any]:
         """The attributes to save: with many classes not those that follow from the others."""
-        left_out = self._derived if "overlap_" in vars(self) else ()
+        left_out = ("machines_", "groups_", *(self._derived if "overlap_" in vars(self) else ()))
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def restore(self) -> None:
@@ -141,6 +195,7 @@ class HierarchicalConfusion(Confusion):
         """The estimate of some annotators only; its matrices no longer follow from what it keeps."""
         chosen = super().of(who)
         if chosen is not self:
+            vars(chosen).pop("machines_", None)
             chosen._forget_overlap()
         return chosen
 
@@ -154,6 +209,8 @@ class HierarchicalConfusion(Confusion):
         Where several people share the crowd's matrix, it is fitted without the answer's fold, so that no answer on the
         same item contributes.
         """
+        if self._has_groups:
+            return self._rows_of_groups(weight, fold_counts)
         if fold_counts is not None or len(self.counts_) > 1:
             nothing = np.zeros((1, *self.crowd_counts_.shape))
             return self._rows_by_fold(weight, nothing if fold_counts is None else fold_counts)
@@ -162,6 +219,26 @@ class HierarchicalConfusion(Confusion):
 
         def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
             return leave_one_out_rows(posterior, left_out, column % n_answers, true_label)
+
+        return rows
+
+    def _rows_of_groups(self, weight: float, fold_counts: Floats | None) -> Rows:
+        """A person alone needs no folds: no answer of a machine is in the matrix."""
+        members, n_answers = self._members(), self.counts_.shape[1]
+        rows_of, place = [], np.zeros(len(self.counts_), dtype=np.intp)
+        for at, (who, group) in enumerate(zip(members, self.groups_, strict=True)):
+            folds = None if fold_counts is None or len(who) == 1 else fold_counts[:, at]
+            rows_of.append(group.leave_one_out_rows(weight, folds))
+            place[who] = np.arange(len(who))
+
+        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
+            annotator, answer = np.divmod(column, n_answers)
+            known = np.empty((self.counts_.shape[2], len(column)))
+            for who, own_rows in zip(members, rows_of, strict=True):
+                own = np.flatnonzero(np.isin(annotator, who))
+                own_column = place[annotator[own]] * n_answers + answer[own]
+                known[:, own] = own_rows(own_column, true_label[own], None if fold is None else fold[own])
+            return known
 
         return rows
 

@@ -67,6 +67,8 @@ class Dependence(BaseEstimator):
         Values of c, and the index of the value at each node.
     correlation_ : float
         The correlation s of several answers on one item.
+    separation_ : float
+        How far people and machines that answer about one item are two groups (1) and not one (0).
     strength_ratio_ : float
         How many times as strong as the people's the model's evidence is taken to be, q at the mean temperature.
     """
@@ -148,6 +150,7 @@ class Dependence(BaseEstimator):
             have together, and the more they share with the model.
         """
         self._check()
+        self.separation_ = priors.SEPARATION_MEAN
         mean, scale = log_temperature_prior
         prior = DependencePrior(
             mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, self.bias_sd, self.bias_weight
@@ -246,7 +249,7 @@ class Dependence(BaseEstimator):
         bias, bias_of = np.zeros((1, self.bias_.shape[1])), np.zeros(len(tau), dtype=np.intp)
         nodes = DependenceNodes(tau, np.zeros_like(tau), np.exp(-tau), np.ones_like(tau), weight, bias, bias_of)
         plain = Dependence()._set(nodes)
-        plain.correlation_, plain.strength_ratio_ = 0.0, 1.0
+        plain.correlation_, plain.separation_, plain.strength_ratio_ = 0.0, 0.0, 1.0
         return plain
 
     def mean_log_temperature(self) -> float:

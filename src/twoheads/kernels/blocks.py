@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.answers import Answers, joined_answers, joined_values, rows_of_values, take_values
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.chosen_answers import kept_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,17 @@ class Block:
             None if self.top_labels is None else self.top_labels[:, items],
             None if self.fold is None else self.fold[items],
         )
+
+
+def without_annotators(block: Block, annotators: Sequence[int]) -> Block:
+    """The block without what these annotators answered."""
+    assert block.answers is not None
+    kept = ~np.isin(block.answers.column // len(block.log_proba), annotators)
+    answers, confidence = kept_answers(block.answers, kept, block.confidence)
+    unsure = block.unsure
+    if unsure is not None:
+        unsure, _ = kept_answers(unsure, ~np.isin(unsure.column, annotators))
+    return replace(block, answers=answers, confidence=confidence, unsure=unsure)
 
 
 def _has_any(answers: Answers) -> NDArray[np.bool_]:

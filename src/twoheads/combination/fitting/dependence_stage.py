@@ -19,8 +19,9 @@ from twoheads.dependence import Dependence
 from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
 from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
+from twoheads.kernels.dependence.groups import separation_mean
 from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
@@ -29,10 +30,8 @@ from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
 SAMPLE_NUMBERS = 8_000_000
-
 #: With many classes the Hessian is a product of matrices, which is efficient on blocks of so many items.
 MIN_ITEMS = 1024
-
 
 #: Prior of the log temperature of a team without a model: held at 0.
 NO_TEMPERATURE = 0.0, HELD_SD
@@ -126,8 +125,10 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         has_model=rule.has_model,
         answers_per_item=_answers_per_item(state),
     )
-    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     n_labels = float(state.statistics.labels_per_class.sum())
+    if rule.machines:
+        dependence.separation_ = _separation(rule, out_of_fold, dependence, n_labels, few)
+    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
     predictions = partial(_predictions, rule, state.schema, out_of_fold, dependence, dependence.plain(), n_labels)
     holdout = holdout_counts(few, predictions, state.rivals)
     return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
@@ -168,6 +169,26 @@ def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks:
     return fit_preference(human_only, model_only, n)
 
 
+def _separation(
+    rule: CombinationRule,
+    out_of_fold: OutOfFoldLikelihood,
+    dependence: Dependence,
+    n_labels: float,
+    blocks: Sequence[Block],
+) -> float:
+    """How far people and machines are two groups, by the labelled items."""
+    plain = dependence.plain()
+
+    def kernel(block: Block) -> tuple[Floats]:
+        assert block.true_label is not None
+        likelihood = out_of_fold(block)
+        combined, _ = _left_out_posteriors(rule, dependence, plain, block, likelihood, n_labels)
+        groups = rule.groups(block, likelihood, out_of_fold, dependence.correlation_)
+        return (groups.log_likelihood(combined, block.true_label, block.weight),)
+
+    return separation_mean(sum_blocks(kernel, blocks)[0])
+
+
 def _answers_per_item(state: FitState) -> float:
     """Mean number of answers on an answered item; 1 where there is no model to share errors with."""
     statistics = state.statistics
@@ -177,11 +198,15 @@ def _answers_per_item(state: FitState) -> float:
 
 
 def _fold_counts(state: FitState) -> Floats | None:
-    """The crowd's counts by fold; None for one annotator, whose matrix without an item needs no folds."""
+    """The crowd's counts by fold, or those of people and of machines; None for one annotator, who needs no folds."""
     if state.single:
         return None
-    n_classes, correlation = state.schema.n_classes, state.correlation
-    return crowd_counts_by_fold(state.labelled_blocks, n_classes=n_classes, correlation=correlation)
+    counts = partial(crowd_counts_by_fold, n_classes=state.schema.n_classes, correlation=state.correlation)
+    others = state.rule.machines, state.schema.people
+    if not others[0]:
+        return counts(state.labelled_blocks)
+    groups = [[without_annotators(block, who) for block in state.labelled_blocks] for who in others]
+    return np.stack([counts(group) for group in groups], axis=1)
 
 
 def _unlabelled_evidence(state: FitState) -> Evidence | None:
@@ -227,21 +252,30 @@ def _predictions(
     n_labels: float,
     block: Block,
 ) -> tuple[Floats, Floats, Codes, Codes]:
-    """`CrossFittedPredictions` of a block.
-
-    With few labels each of them moves the parameters of the combination: they too are then left out.
-    """
+    """`CrossFittedPredictions` of a block."""
     likelihood = out_of_fold(block)
-    combined, product = rule.posteriors(block, likelihood, dependence, plain)
-    numbers = len(dependence.weight_) * combined.size
-    if n_labels <= MOST_LABELS and numbers <= NUMBERS:
-        _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
+    combined, product = _left_out_posteriors(rule, dependence, plain, block, likelihood, n_labels)
+    if rule.machines:
+        combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
     label = rule.human_label(block, likelihood)
     if not schema.machines:
         return combined, product, label, label
     people = schema.people_only(block)
     return combined, product, label, rule.human_label(people, out_of_fold(people))
+
+
+def _left_out_posteriors(
+    rule: CombinationRule, dependence: Dependence, plain: Dependence, block: Block, likelihood: Floats, n_labels: float
+) -> tuple[Floats, Floats]:
+    """The posteriors of a labelled block, and those of the plain product, (n_classes, n_items).
+
+    With few labels each of them moves the parameters of the combination: they too are then left out.
+    """
+    combined, product = rule.posteriors(block, likelihood, dependence, plain)
+    if n_labels <= MOST_LABELS and len(dependence.weight_) * combined.size <= NUMBERS:
+        _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
+    return combined, product
 
 
 def _leave_out(

@@ -15,6 +15,7 @@ from twoheads.combination.class_prior import learns_class_prior
 from twoheads.combination.fitting import dependence_stage, panel_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.judged_people import without_machines_verdict
 from twoheads.combination.fitting.plan import Stage, plan_fit
 from twoheads.combination.fitting.soft_counts import counts_from_votes
 from twoheads.combination.fitting.state import FitState
@@ -78,9 +79,11 @@ def _initial_state(
 ) -> FitState:
     """Statistics collected, several models pooled, and the labelled items' blocks made."""
     opened = _opened(parts, items, earlier)
+    schema = opened.items.schema
+    machines = schema.machines and schema.machines_beside_people
     labels = opened.statistics.labels_per_class + 1.0
     pool, calibrator = None, parts.calibrator
-    if len(opened.items.schema.models) > 1:
+    if len(schema.models) > 1:
         pool, calibrator = _fit_pool(parts, opened)
     fitted_on, labelled = opened.items, opened.labelled
     if pool is not None:
@@ -93,13 +96,13 @@ def _initial_state(
         blocks = opened.blocks if reusable and opened.blocks is not None else labelled.blocks()
     return FitState(
         parts=parts,
-        schema=opened.items.schema,
+        schema=schema,
         items=fitted_on,
         statistics=opened.statistics,
         sampled=isinstance(opened.items, SampledItems),
-        single=opened.items.schema.n_annotators == 1 and not opened.statistics.has_overlap,
+        single=schema.n_annotators == 1 and not opened.statistics.has_overlap,
         mean_overlap=opened.statistics.mean_overlap_at_least_two,
-        confusion=parts.confusion,
+        confusion=parts.confusion.apart(machines) if machines else parts.confusion,
         calibrator=calibrator,
         dependence=parts.dependence,
         response=opened.response,
@@ -249,7 +252,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
     result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)
-    return replace(
+    fitted = replace(
         state,
         confusion=result.parameters.confusion,
         calibrator=result.parameters.calibrator,
@@ -259,6 +262,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
         correlation=correlation,
         em_blocks=(),
     )
+    return without_machines_verdict(fitted) if schema.machines else fitted
 
 
 def _run_em_of_matrices(state: FitState) -> FitState:

@@ -79,6 +79,7 @@ class FitState:
             None if self.holdout is None else self.holdout.preference(),
             self.schema.has_model,
             self.panel,
+            self.schema.machines_beside_people if self.schema.machines else (),
         )
 
     @property

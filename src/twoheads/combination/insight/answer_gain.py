@@ -92,7 +92,8 @@ def answer_margin(rule: CombinationRule, block: Block, choice: Codes) -> Floats 
     nodes, less what the preference for a partner and the class shares can do. None for rules of another form.
     """
     dependence, preference = rule.dependence, rule.preference
-    another = rule.panel is not None or rule.response is not None or not rule.has_model or block.no_model is not None
+    another = rule.panel is not None or rule.response is not None or bool(rule.machines)
+    another = another or not rule.has_model or block.no_model is not None
     if dependence is None or another or (preference is not None and preference.share_alone > 0):
         return None
     if dependence.answer_factor_.min() <= 0:

@@ -25,7 +25,7 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "scores" in found:
         sentences.append(_scores(found["scores"]))
     if "several_answers" in found:
-        sentences.append(_several(found["several_answers"]["correlation"], found["labelled"]))
+        sentences += _several(found["several_answers"], found["labelled"])
     if "panel" in found:
         sentences += _panel(found["panel"])
     if "confidence" in found:
@@ -94,11 +94,20 @@ def _scores(scores: dict[str, Any]) -> str:
     return f"{who}: high ones mean {scores['positive']!r}, as far as the data show."
 
 
-def _several(correlation: float, labelled: int) -> str:
+def _several(several: dict[str, Any], labelled: int) -> list[str]:
+    correlation = several["correlation"]
     effective = 5 / (1 + 4 * correlation)
     source = "" if labelled else ", the prior's value"
     correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
-    return f"{correlated}: five count as {effective:.1f} independent ones."
+    sentences = [f"{correlated}: five count as {effective:.1f} independent ones."]
+    if "machines" in several:
+        n, person, machine = several["machines"], several["person_weight"], several["machine_weight"]
+        beside = count(n, "model that gives", "models that give") + " labels or scores"
+        sentences.append(
+            f"Beside {beside}, one person's answer counts {person:.2f} times as much as alone"
+            + (f", and that of each model {machine:.2f} times." if n > 1 else ".")
+        )
+    return sentences
 
 
 def _panel(panel: dict[str, Any]) -> list[str]:

@@ -169,7 +169,7 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         sizes = dict(zip(schema.levels.names, schema.levels.sizes, strict=True))
         found["scores"] = {"positive": schema.levels.positive, "levels": sizes}
     if rule.dependence is not None and statistics.annotation_counts[1].any():
-        found["several_answers"] = {"correlation": rule.dependence.correlation_}
+        found["several_answers"] = rule.several_answers()
     if rule.panel is not None:
         found["panel"] = _panel(rule.panel)
     if rule.response is not None:

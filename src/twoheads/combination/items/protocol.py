@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, Self
 
@@ -16,8 +16,7 @@ from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.blocks import Block
-from twoheads.kernels.chosen_answers import kept_answers
+from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.observations import Observations
 from twoheads.text import count
@@ -86,15 +85,16 @@ class Schema:
         """The numbers of the annotators that are machines."""
         return [at for at, name in enumerate(self.annotators) if name in self.machines]
 
+    @property
+    def machines_beside_people(self) -> tuple[int, ...]:
+        """The same where there are people too, else none."""
+        return tuple(self.machine_numbers) if self.people else ()
+
     def people_only(self, block: Block) -> Block:
         """A block without the answers of machines."""
         if not self.machines or block.answers is None:
             return block
-        is_person = np.isin(np.arange(self.n_annotators + 1), self.machine_numbers, invert=True)
-        kept = is_person[block.answers.column // self.n_classes]
-        answers, confidence = kept_answers(block.answers, kept, block.confidence)
-        unsure = None if block.unsure is None else kept_answers(block.unsure, is_person[block.unsure.column])[0]
-        return replace(block, answers=answers, confidence=confidence, unsure=unsure)
+        return without_annotators(block, self.machine_numbers)
 
     @property
     def scored(self) -> Codes | None:
