@@ -2,8 +2,8 @@
 
 A simulated team of 20,000,000 items and 10 classes is fitted from Parquet in a process of its own, whose time and peak
 memory are compared with reading the table and fitting it in memory; 10,000,000 items are fitted by one and by two
-workers. So are the commands of every night, on items that are kept. Takes about an hour and 20 GB of disk; ``--rows``
-makes it smaller.
+workers. The commands of every night, which keep and join items by their ids, are measured at three sizes: their memory
+must not grow. Takes about an hour and 20 GB of disk; ``--rows`` makes it smaller.
 """
 
 import argparse
@@ -13,9 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import twoheads as th
 from benchmarks.cost import RESULTS, machine
-from benchmarks.files import write_table
+from benchmarks.files import CHUNK, write_table
 from benchmarks.simulation import simulate
 
 MEASURE = """
@@ -147,22 +151,57 @@ print(json.dumps({"seconds": time.perf_counter() - start, "megabytes": peak()}))
 """
 
 
-def nightly(path, rows, say):
-    """The commands of every night: memory must not grow with the rows."""
-    team, day = path.with_name("kept.json"), path.with_name("day.parquet")
-    write_table(day, max(rows // 100, 1000))
-    options = ["--keep-truth", "--columns", "human", "--review-below", "0.8", "--top", "3", "--class-shares", "learn"]
-    for name, arguments in {
-        "fit --keep-items": ["fit", path, "--keep-items", "-o", team],
+def write_items(path, rows, n_ids, *, separate=False):
+    """Three classes, two people and ids of 37 characters in no order; answers and truth perhaps in tables beside it."""
+    writers = {}
+    for start in range(0, rows, CHUNK):
+        X, truth = simulate(min(CHUNK, rows - start), 3, seed=start)
+        number = np.arange(start, start + len(X)) * 7919 % n_ids  # no multiple of 7919: each id once
+        ids = np.char.add("study-2026-hospital-north/", np.char.zfill(number.astype(str), 11))
+        other = np.where(np.random.default_rng(start).random(len(X)) < 0.8, truth, (truth + 1) % 3)
+        answers = {"human_a": X[:, 0].astype(int), "human_b": other}
+        columns = {"item": ids} | {f"p_{k}": X[:, 1 + k] for k in range(3)}
+        tables = {"": columns | answers | {"truth": truth}}
+        if separate:
+            tables = {"": columns, "answers_": {"item": ids} | answers, "truth_": {"item": ids, "truth": truth}}
+        for name, each in tables.items():
+            batch = pa.table(each)
+            place = path.with_name(name + path.name)
+            writers[name] = writers.get(name) or pq.ParquetWriter(place, batch.schema)
+            writers[name].write_table(batch)
+    for writer in writers.values():
+        writer.close()
+
+
+def nightly(folder, rows, say):
+    """The commands of every night, at three sizes: memory must not grow with the rows."""
+    table, parts, day = (folder / f"{name}.parquet" for name in ("items", "parts", "day"))
+    team, other, output = folder / "kept.json", folder / "other.json", folder / "all.parquet"
+    options = ["--keep-truth", "--columns", "human_a", "--review-below", "0.8", "--top", "3", "--class-shares", "learn"]
+    apart = ["--model", parts, "--answers", folder / "answers_parts.parquet"]
+    truth = ["--truth", folder / "truth_parts.parquet"]
+    commands = {
+        "fit --keep-items": ["fit", table, "--keep-items", "-o", team],
         "update": ["update", team, day],
-        "combine with all options": ["combine", team, path, "-o", path.with_name("all.parquet"), *options],
-        "evaluate": ["evaluate", team, path],
-        "check": ["check", path],
-        "check --fix": ["check", path, "--fix", path.with_name("clean.csv")],
-    }.items():
-        found = measured(NIGHTLY, *arguments)
-        say(f"{name}: peak memory", found["megabytes"], "MB", at_most=1280)
-        say(name, found["seconds"], "s")
+        "update --window --forget": ["update", team, day, "--window", "90d", "--forget", day],
+        "fit --keep-items of a day": ["fit", day, "--keep-items", "-o", other],
+        "merge": ["merge", team, other, "-o", folder / "both.json"],
+        "fit of separate tables": ["fit", *apart, *truth, "-o", folder / "joined.json"],
+        "combine of separate tables": ["combine", folder / "joined.json", *apart, "-o", output],
+        "combine with all options": ["combine", team, table, "-o", output, *options],
+        "evaluate": ["evaluate", team, table],
+        "report": ["report", team, table, "-o", folder / "report.html"],
+        "check": ["check", table],
+        "check --fix": ["check", table, "--fix", folder / "clean.csv"],
+    }
+    for size in (rows // 20, rows // 4, rows):
+        write_items(table, size, size)
+        write_items(parts, size, size, separate=True)
+        write_items(day, max(size // 100, 1000), size)
+        for name, arguments in commands.items():
+            found = measured(NIGHTLY, *arguments)
+            say(f"{name}, {size:,} rows: peak memory", found["megabytes"], "MB", at_most=1280)
+            say(f"{name}, {size:,} rows", found["seconds"], "s")
 
 
 def combining(path, say):
@@ -196,14 +235,14 @@ def main():
         missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
         told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
         found.append({"what": what, "value": value, "unit": unit, **limit})
-        print(f"{what:60}{value:10.2f} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
+        print(f"{what:70}{value:10.2f} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        if options.only != "cluster":
-            write_table(place / "table.parquet", options.rows)
-            nightly(place / "table.parquet", options.rows, say)
+        if options.only in (None, "nightly"):
+            nightly(place, options.rows, say)
         if options.only in (None, "disk"):
+            write_table(place / "table.parquet", options.rows)
             write_table(place / "without.parquet", options.rows, truth=False)
             combining(place / "table.parquet", say)
             from_disk(place / "table.parquet", place / "without.parquet", say)

@@ -48,7 +48,7 @@ def fit_on_kept(
     provenance, history  as of the team that is saved; the fingerprint of the items is added
     """
     with written(merge.write, output) as kept:
-        waiting = merge.n_waiting()
+        waiting = merge.n_waiting
         merge.close()
         fitted: Combiner = clone(team)
         scanned = kept.scan(classes, team.model_scale, positive_of(team, provenance))

@@ -63,9 +63,10 @@ class Database:
     """A database in a temporary folder, which is removed with the last reference to it or by `discard`."""
 
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
-        folder = temporary_folder()
-        self.connection = connect(os.path.join(folder, "tables.db"), memory_limit=memory_limit, folder=folder)
-        self.discard = weakref.finalize(self, _discard, self.connection, folder)
+        self.folder = temporary_folder()
+        path = os.path.join(self.folder, "tables.db")
+        self.connection = connect(path, memory_limit=memory_limit, folder=self.folder)
+        self.discard = weakref.finalize(self, _discard, self.connection, self.folder)
 
 
 def _discard(connection: Any, folder: str) -> None:

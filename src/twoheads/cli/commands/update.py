@@ -65,8 +65,9 @@ def update(
         merge = Merge(kept.files())
         files = add_tables(merge, fitted, data, time)
         check_output(target, [*files, *map(Path, forget or [])])
-        _forget(merge, forget or [])
+        merge.forget(ids for each in forget or [] for ids in _ids(each))
         changes = merge.changes(days)
+        _note_lost(merge.lost)
         _note_timeless(merge, days)
         if not changes:
             if target != team:
@@ -92,9 +93,7 @@ def _days(window: str) -> int:
     return int(found[1])
 
 
-def _forget(merge: Merge, forget: list[str]) -> None:
-    merge.forget(ids for each in forget for ids in _ids(each))
-    lost = merge.not_found()
+def _note_lost(lost: list[str]) -> None:
     if lost:
         many = "100 or more ids" if len(lost) >= 100 else count(len(lost), "id")
         console.message(f"--forget: {many} not found among the items (first: {cut(lost[0])}).")
@@ -118,5 +117,5 @@ def _ids(given: str) -> Iterator[Any]:
 
 
 def _note_timeless(merge: Merge, days: int | None) -> None:
-    if days is not None and (lacking := merge.n_timeless()):
+    if days is not None and (lacking := merge.n_timeless):
         console.message(f"{count(lacking, 'item')} without a time, kept whatever the window; name times with --time.")

@@ -1,7 +1,8 @@
 """Answers and truth from separate tables, joined to the model's rows on the item id, on disk.
 
-The model's rows stay in their file: only ids, answers and truth go through DuckDB, which sorts the answers by the
-position of their item. Blocks of model rows then get their answers in one pass over both.
+The model's rows stay in their file: only ids, answers and truth go through DuckDB. It sorts them by id, blocks of the
+same ids are joined, and DuckDB sorts the answers by the position of their item. Blocks of model rows then get their
+answers in one pass over both. DuckDB sorts on disk, and a block is small: memory does not grow with the tables.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, 
 from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.formats.detect import first_line
 from twoheads.tables.formats.source import Source
+from twoheads.tables.in_step import in_step, sorted_by_id
 from twoheads.tables.join import queries
 from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
-from twoheads.tables.join.sorted_rows import SortedRows
+from twoheads.tables.join.sorted_rows import Ranks, SortedRows
 from twoheads.tables.schema.coding import Coder, classes_of, loose_notes
-from twoheads.tables.schema.ids import numbered_ids, repeated, repeats_in
+from twoheads.tables.schema.ids import numbered_ids, repeated
 from twoheads.text import cut
+
+_ID_AT = pa.schema([("id", pa.string()), ("at", pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -103,32 +107,41 @@ class Join:
             raise InvalidObservations(f"the tables could not be joined ({first_line(error)}).") from error
 
     def _joined(self, db: Any) -> Joined:
-        id_at = pa.schema([("id", pa.string()), ("at", pa.int64())])
-        ids = numbered_ids(*self.model) if self.model else iter(())
-        feed(db, 'CREATE TABLE items AS SELECT id, "at" FROM fed', id_at, ids)
-        n_model = self._count("items")
-        if self.model and (found := repeats_in(db, "items")):
-            raise repeated(*self.model, *found)
-        for name, table in (("answered", self.answers), ("known", self.truth)):
-            batches = table.batches() if table else iter(())
-            feed(db, f"CREATE TABLE {name} AS FROM fed", LabelTable.schema(), batches)
+        schemas = {"items": _ID_AT, "answered": LabelTable.schema(), "known": LabelTable.schema()}
+        read = {
+            "items": numbered_ids(*self.model) if self.model else iter(()),
+            "answered": self.answers.batches() if self.answers else iter(()),
+            "known": self.truth.batches() if self.truth else iter(()),
+        }
+        for name, batches in read.items():
+            feed(db, f"CREATE TABLE {name}_rows AS FROM fed", schemas[name], batches)
+        n_model = self._count("items_rows")
         classes = self._found_classes() if self._known_classes is None else self._known_classes
         names = sorted_names(self.answers.annotators if self.answers else [])
         self._number_classes([label_text(name) for name in classes.tolist()])
         self._number_annotators(names)
-        db.execute(queries.EXTRA, [n_model])
-        n_items = n_model + self._count("extra")
+        db.execute(queries.TABLES)
+        tables = {}
+        for name, schema in schemas.items():
+            columns = [f'"{column}"' for column in schema.names]
+            tables[name] = schema, sorted_by_id(self._database, f"{name}_rows", columns)
+            db.execute(f"DROP TABLE {name}_rows")
+        for block in in_step(tables):
+            for name, rows in block.items():
+                db.register(name, rows)
+            for query in queries.BLOCK:
+                db.execute(query.format(n_model=n_model, n_classes=len(classes)))
+        for name in schemas:
+            db.unregister(name)
+        n_items = n_model + self._count("extra_rows")
+        self._refuse_repeats()
         self._refuse_other_items(n_model, n_items)
-        db.execute("CREATE VIEW everything AS FROM items UNION ALL FROM extra")
-        by_row = ", row" if self.has_confidence else ""  # of two answers of one annotator, the first stays first
-        db.execute(queries.PLACED.format(sure=", sure" if self.has_confidence else "", by_row=by_row), [len(classes)])
-        db.execute(queries.UNSURE_ANSWERS)
         self._refuse_unnamed_people()
         self._refuse_two_truths()
-        db.execute(queries.TRUTHS)
-        notes = tuple(self._notes(n_model, n_items, [label_text(name) for name in classes.tolist()]))
+        by_row = ", row" if self.has_confidence else ""  # of two answers of one annotator, the first stays first
+        db.execute(queries.SORTED.format(sure=", sure" if self.has_confidence else "", by_row=by_row))
         fit = self._value("SELECT count(*) FROM extra WHERE TRY_CAST(id AS BIGINT) IS NULL") == 0
-        db.execute("DROP VIEW everything; DROP TABLE items; DROP TABLE answered; DROP TABLE known")
+        notes = tuple(self._notes(n_model, n_items, [label_text(name) for name in classes.tolist()]))
         return Joined(tuple(names), classes, n_model, n_items, notes, fit)
 
     @property
@@ -156,11 +169,12 @@ class Join:
     def ids_without_model(self, rows: int) -> Iterator[Any]:
         """The ids of items without a model row, in record batches (id)."""
         assert self.result
-        yield from self._connection.cursor().sql('SELECT id FROM extra ORDER BY "at"').to_arrow_reader(rows)
+        yield from self._connection.cursor().sql("SELECT id FROM extra").to_arrow_reader(rows)
 
     def _sorted(self, sql: str) -> SortedRows:
-        assert self.result  # the tables exist once they are joined
-        return SortedRows(self._connection, sql)
+        n_model = self.result.n_model  # the tables exist once they are joined
+        extra = SortedRows(self._connection, 'SELECT "at" FROM extra')
+        return SortedRows(self._connection, sql, Ranks(extra, n_model))
 
     def _found_classes(self) -> NDArray[Any]:
         tables = [table for table in (self.answers, self.truth) if table]
@@ -199,34 +213,34 @@ class Join:
         self._connection.execute(f"CREATE TABLE {table} AS FROM fed")
         self._connection.unregister("fed")
 
+    def _refuse_repeats(self) -> None:
+        repeats, item, times = self._found("repeated")
+        if self.model and repeats:
+            raise repeated(*self.model, item, times, repeats)
+
     def _refuse_other_items(self, n_model: int, n_items: int) -> None:
-        if not (self.model and self.answers) or n_model == 0 or n_items == n_model:
+        if not (self.model and self.answers) or n_model == 0 or n_items == n_model or self._found("met")[0]:
             return
-        met = self._value("SELECT count(*) FROM answered SEMI JOIN items USING (id)")
-        if met == 0:
-            one, other = (self._value(f'SELECT first(id ORDER BY "at") FROM {name}') for name in ("extra", "items"))
-            raise InvalidObservations(
-                f"{self.answers.source.name} and {self.model[0].name} must be about the same items; no id of the first "
-                f"(such as {one!r}) is in column {self.model[1]!r} of the second (such as {other!r}). "
-                "Name the column of ids with item (--item)."
-            )
+        one = self._value('SELECT arg_min(id, "at") FROM extra_rows')
+        _, other, _ = self._found("unanswered")  # all of them
+        raise InvalidObservations(
+            f"{self.answers.source.name} and {self.model[0].name} must be about the same items; no id of the first "
+            f"(such as {one!r}) is in column {self.model[1]!r} of the second (such as {other!r}). "
+            "Name the column of ids with item (--item)."
+        )
 
     def _refuse_unnamed_people(self) -> None:
         """Refuse several answers on an item by nobody in particular: they would be those of one person."""
-        if self.answers is None or not self.answers.columns.is_anonymous:
-            return
-        found = self._connection.execute(queries.SEVERAL).fetchall()
-        if found:
-            item, times, n_off = found[0]
+        n_off, item, times = self._found("several")
+        if self.answers and self.answers.columns.is_anonymous and n_off:
             raise InvalidObservations(
                 f"{self.answers.source.name} must name the person of each answer, in a column annotator; item {item!r} "
                 f"has {times:,} answers ({n_off:,} items have several). Name that column with annotator (--annotator)."
             )
 
     def _refuse_two_truths(self) -> None:
-        found = self._connection.execute(queries.TWO_TRUTHS).fetchall()
-        if found and self.truth:
-            item, n_off = found[0]
+        n_off, item, _ = self._found("two truths")
+        if self.truth and n_off:
             raise InvalidObservations(
                 f"{self.truth.source.name} must have one truth per item; item {item!r} has several that differ "
                 f"({n_off:,} items are off). Keep one of each, or leave it blank."
@@ -234,7 +248,7 @@ class Join:
 
     def _notes(self, n_model: int, n_items: int, classes: list[str]) -> Iterator[str]:
         if self.model and n_items > n_model:
-            first = self._value('SELECT first(id ORDER BY "at") FROM extra')
+            first = self._value("SELECT id FROM extra LIMIT 1")
             yield (
                 f"{n_items - n_model:,} of {n_items:,} items have no model row (first: {cut(str(first))}); "
                 "they have only answers."
@@ -250,24 +264,29 @@ class Join:
             yield f"the truth is known for {self._count('truths'):,} of {n_items:,} items."
 
     def _note_on_unanswered(self, n_items: int) -> Iterator[str]:
-        n_off, first = self._connection.execute(queries.UNANSWERED).fetchall()[0]
+        n_off, first, _ = self._found("unanswered")
         if n_off:
             yield f"{n_off:,} of {n_items:,} items have no answer (first: {cut(str(first))}); they have only the model."
 
     def _note_on_blank_answers(self) -> Iterator[str]:
-        n_off, first = self._connection.execute(queries.BLANK).fetchall()[0]
+        n_off, first, _ = self._found("blank")
         if n_off:
             which, those = ("1 item has", "it is") if n_off == 1 else (f"{n_off:,} items have", "they are")
             lack = "only blank answers and no model row" if self.model else "only blank answers"
             yield f"{which} {lack} (first: {cut(str(first))}); {those} left out."
 
     def _note_on_lost_truth(self, n_rows: int) -> Iterator[str]:
-        n_off, first = self._connection.execute(queries.LOST_TRUTH).fetchall()[0]
+        n_off, first, _ = self._found("lost truth")
         if n_off:
             yield (
                 f"{n_off:,} of {n_rows:,} rows of truth are of items without a model row or an answer "
                 f"(first: {cut(str(first))}); they are left out."
             )
+
+    def _found(self, what: str) -> tuple[int, Any, Any]:
+        """How many there are, and of the first its id and how often it occurs."""
+        n, item, times = self._connection.execute(queries.FOUND, [what]).fetchall()[0]
+        return int(n), item, times
 
     def _count(self, table: str) -> int:
         return int(self._value(f"SELECT count(*) FROM {table}"))

@@ -1,33 +1,38 @@
 """New rows merged into kept ones by item, on disk: memory does not grow with the tables.
 
-A new answer replaces those of the same person on the same item, a new truth or model row that of the item; of two times
-of an item the later counts. Rows are sorted by item, so that the same rows give the same files in any order of days.
+Kept rows are in the order of their ids, new ones are sorted by DuckDB, and both are read in step, block by block. The
+same rows give the same files in any order of days.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import sorted_names
-from twoheads.tables.duckdb import Database, feed, interruptible, pa, pq, room
+from twoheads.tables.duckdb import Database, feed, interruptible, pa, pc, pq, room
+from twoheads.tables.in_step import ROWS, in_step, read_batches, sorted_by_id
+from twoheads.tables.kept.block_merge import BlockMerge
 from twoheads.tables.kept.day_rows import KEYS
 from twoheads.tables.rows import gathered
 from twoheads.tables.writing import write
 from twoheads.text import cut
 
-_ROWS = 131_072
-#: The columns of each kind beside those of models, which are numbered: names that differ only in case are one in SQL.
+#: The columns of each kind beside those of models.
 _COLUMNS = {
+    "items": {"item": "VARCHAR"},
     "answers": {"item": "VARCHAR", "annotator": "VARCHAR", "answer": "VARCHAR", "confidence": "DOUBLE"},
     "truth": {"item": "VARCHAR", "truth": "VARCHAR"},
     "times": {"item": "VARCHAR", "time": "TIMESTAMP"},
 }
-#: Where a row of a kind ends up among the others; ids of the same length as text: 2 comes before 10.
-_ORDER = {"answers": ", annotator, place"}
+#: A day in microseconds.
+_DAY = 86_400_000_000
+_TYPES = {"VARCHAR": pa.string(), "DOUBLE": pa.float64(), "TIMESTAMP": pa.timestamp("us")}
 
 
 @dataclass(frozen=True)
@@ -41,223 +46,192 @@ class Changes:
 
 
 class Merge:
-    """A database of kept rows (``old``), rows to merge (``day``) and the result (``new``), a table of each kind.
+    """Kept rows (``old``), rows to merge (``day``) and the result, a table of each kind.
 
     Parameters
     ----------
     kept : dict of str to Path
-        The file of each kind of kept rows; a kind may be missing.
+        The file of each kind of kept rows, in the order of their ids; a kind may be missing.
     """
 
     def __init__(self, kept: Mapping[str, Path]) -> None:
+        self._kept = dict(kept)
         self._database = Database()
         self._db = self._database.connection
-        self._db.execute("SET preserve_insertion_order = false")  # rows are sorted when they are written
-        self._columns: dict[str, list[str]] = {"old": [], "day": []}
+        self._db.execute("SET preserve_insertion_order = false")  # rows are sorted when they are read
         for kind, columns in _COLUMNS.items():
-            for age in ("old", "day"):
-                self._db.execute(f"CREATE TABLE {age}_{kind} ({', '.join(map(' '.join, columns.items()))})")
-        self._db.execute("CREATE TABLE old_items (item VARCHAR); CREATE TABLE day_items (item VARCHAR)")
+            self._db.execute(f"CREATE TABLE day_{kind} ({', '.join(map(' '.join, columns.items()))})")
         self._db.execute("CREATE TABLE gone (item VARCHAR)")
-        for rows in _read(kept):
-            self._insert("old", rows)
+        #: The models' columns of the rows to merge, with their types; numbered in SQL, where case tells no names apart.
+        self._numbers: dict[str, str] = {}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows of any kinds, as record batches by kind."""
         with interruptible(), room("the items could not be kept"):
             for each in rows:
-                self._insert("day", each)
+                for kind, batch in each.items():
+                    self._insert(kind, batch)
 
     def add_kept(self, kept: Mapping[str, Path]) -> None:
         """Take the kept rows of another team."""
-        self.add(_read(kept))
+        self.add({kind: batch} for kind, path in kept.items() for batch in _read(path))
 
     def add_times(self, texts: Iterator[Any], column: str) -> None:
         """Take times by item, as record batches (item, text)."""
         schema = pa.schema([("item", pa.string()), ("text", pa.string())])
         feed(self._db, "CREATE OR REPLACE TABLE texts AS FROM fed WHERE trim(text) <> ''", schema, texts)
-        n_off, first = self._row("SELECT count(*), first(text) FROM texts WHERE TRY_CAST(text AS TIMESTAMP) IS NULL")
+        off = "SELECT count(*), first(text) FROM texts WHERE TRY_CAST(text AS TIMESTAMP) IS NULL"
+        n_off, first = self._db.execute(off).fetchall()[0]
         if n_off:
             raise InvalidObservations(
                 f"column {column!r} must hold dates or times such as 2026-11-16 or 2026-11-16T21:30:00; "
                 f"it has {first!r} ({n_off:,} rows are off). Write them so, or leave them blank."
             )
-        self._db.execute("INSERT INTO day_times SELECT item, max(CAST(text AS TIMESTAMP)) FROM texts GROUP BY item")
+        self._db.execute("INSERT INTO day_times SELECT item, CAST(text AS TIMESTAMP) FROM texts; DROP TABLE texts")
 
     def forget(self, ids: Iterable[Any]) -> None:
         """Remove items, given as Arrow arrays of their ids as text."""
         batches = (pa.record_batch({"item": each}) for each in ids)
         feed(self._db, "INSERT INTO gone FROM fed", pa.schema([("item", pa.string())]), batches)
 
-    def not_found(self) -> list[str]:
-        """The ids to forget that no item has, at most a few of them; call it before `changes`."""
-        if not self._row("SELECT count(*) FROM gone")[0]:
-            return []
-        known = " UNION ".join(f"SELECT item FROM {age}_{kind}" for age in ("old", "day") for kind in KEYS)
-        query = f"SELECT DISTINCT item FROM gone ANTI JOIN ({known}) USING (item) ORDER BY item LIMIT 100"
-        return [item for (item,) in self._db.execute(query).fetchall()]
-
     def changes(self, window: int | None = None) -> Changes:
         """Merge, keep the items of the last ``window`` days of times, and count what is new."""
-        with interruptible(), room("the items could not be merged"):
-            self._refuse_two_truths()
-            self._number_answers()
-            self._merge_items()
-            self._merge("answers", ("item", "annotator"))
-            self._merge("truth", ("item",))
-            self._db.execute(
-                "CREATE TABLE new_times AS SELECT item, max(time) AS time "
-                "FROM (FROM old_times UNION ALL FROM day_times) GROUP BY item"
-            )
-            self._remove(window)
-            return Changes({name: self._changed(*what) for name, what in self._compared().items()})
+        with interruptible(), room("the items could not be merged"), ExitStack() as files:
+            schemas = self._schemas()
+            start = None if window is None else self._start(window, schemas)
+            self._merged = BlockMerge(self._db, schemas["items"].names[1:], start)
+            writers = {
+                kind: files.enter_context(pa.ipc.new_stream(self._part(kind), schema))
+                for kind, schema in schemas.items()
+            }
+            for block in in_step(self._tables(schemas)):
+                for kind, rows in self._merged.merge(block).items():
+                    writers[kind].write_table(rows)
+        self._refuse_two_truths(*self._merged.two_truths)
+        return Changes(self._merged.counts)
+
+    @property
+    def lost(self) -> list[str]:
+        """The ids to forget that no item has, at most 100 of them; known after `changes`, as what follows."""
+        return self._merged.lost
+
+    @property
+    def n_waiting(self) -> int:
+        """How many items have a truth, and neither an answer nor a model row yet."""
+        return self._merged.n_waiting
+
+    @property
+    def n_timeless(self) -> int:
+        """How many items have no time."""
+        return self._merged.n_timeless
 
     def write(self, folder: Path) -> None:
         """Write each kind that has rows to a Parquet file in a folder."""
         for kind in KEYS:
-            if self._row(f"SELECT count(*) FROM new_{kind}")[0]:
-                write(folder / f"{kind}.parquet", self._sorted(kind))
-
-    def n_waiting(self) -> int:
-        """How many items have a truth, and neither an answer nor a model row yet."""
-        return int(self._row("SELECT count(*) FROM new_truth ANTI JOIN new_items USING (item)")[0])
-
-    def n_timeless(self) -> int:
-        """How many items have no time."""
-        return int(self._row("SELECT count(*) FROM new_items ANTI JOIN new_times USING (item)")[0])
+            if self._merged.n_rows[kind]:
+                write(folder / f"{kind}.parquet", self._rows(kind))
 
     def close(self) -> None:
         """Discard the database: a fit needs its memory."""
         self._database.discard()
 
-    def _insert(self, age: str, rows: Mapping[str, Any]) -> None:
-        for kind, batch in rows.items():
-            columns = self._numbered(age, batch) if kind == "items" else {name: name for name in _COLUMNS[kind]}
-            there = [name for name in batch.schema.names if name in columns]
-            fed = [f"c{at}" for at in range(len(there))]
-            self._db.register("fed", pa.Table.from_arrays([batch.column(name) for name in there], names=fed))
-            into = ", ".join(columns[name] for name in there)
-            self._db.execute(f"INSERT INTO {age}_{kind} ({into}) SELECT {', '.join(fed)} FROM fed")
-            self._db.unregister("fed")
+    def _insert(self, kind: str, batch: Any) -> None:
+        columns = {name: name for name in _COLUMNS[kind]}
+        if kind == "items":
+            self._number(batch.schema)
+            columns |= {name: f"n{at}" for at, name in enumerate(self._numbers)}
+        there = [name for name in batch.schema.names if name in columns]
+        fed = [f"c{at}" for at in range(len(there))]
+        self._db.register("fed", pa.Table.from_arrays([batch.column(name) for name in there], names=fed))
+        into = ", ".join(columns[name] for name in there)
+        self._db.execute(f"INSERT INTO day_{kind} ({into}) SELECT {', '.join(fed)} FROM fed")
+        self._db.unregister("fed")
 
-    def _numbered(self, age: str, batch: Any) -> dict[str, str]:
-        """The numbers of the models' columns, with the column of ids; those that are new are added."""
-        for name in batch.schema.names:
-            if name != "item" and name not in self._columns[age]:
-                kind = "DOUBLE" if pa.types.is_floating(batch.schema.field(name).type) else "VARCHAR"
-                self._db.execute(f"ALTER TABLE {age}_items ADD COLUMN n{len(self._columns[age])} {kind}")
-                self._columns[age].append(name)
-        return {"item": "item"} | {name: f"n{at}" for at, name in enumerate(self._columns[age])}
+    def _number(self, schema: Any) -> None:
+        """Add the models' columns that are new to the rows to merge."""
+        for name, kind in _model_types(schema).items():
+            if name not in self._numbers:
+                self._db.execute(f"ALTER TABLE day_items ADD COLUMN n{len(self._numbers)} {kind}")
+                self._numbers[name] = kind
 
-    def _refuse_two_truths(self) -> None:
-        found = self._db.execute(
-            "SELECT item, count(*) OVER () FROM day_truth GROUP BY item HAVING count(DISTINCT truth) > 1 "
-            "ORDER BY item LIMIT 1"
-        ).fetchall()
-        if found:
+    def _all_numbers(self) -> dict[str, str]:
+        """The models' columns of all rows with their types, in the order of their names."""
+        kept = _model_types(pq.read_schema(self._kept["items"])) if "items" in self._kept else {}
+        found = kept | self._numbers
+        return {name: found[name] for name in sorted_names(found)}
+
+    def _schemas(self) -> dict[str, Any]:
+        """The columns of each kind in a block; those of models are numbered."""
+        numbers = {f"n{at}": kind for at, kind in enumerate(self._all_numbers().values())}
+        columns = {kind: _COLUMNS[kind] | (numbers if kind == "items" else {}) for kind in KEYS}
+        return {kind: pa.schema([(name, _TYPES[of]) for name, of in each.items()]) for kind, each in columns.items()}
+
+    def _tables(self, schemas: Mapping[str, Any]) -> dict[str, tuple[Any, Iterator[Any]]]:
+        """The tables of a block, to be read in step."""
+        item = pa.schema([("item", pa.string())])
+        tables = {"gone": (item, sorted_by_id(self._database, "gone", ["item"]))}
+        at = {name: f"n{number}" for number, name in enumerate(self._numbers)}
+        day = [at.get(name, f"NULL::{kind}") for name, kind in self._all_numbers().items()]
+        for kind, schema in schemas.items():
+            columns = ["item", *day] if kind == "items" else schema.names
+            tables[f"old_{kind}"] = (schema, self._old(kind, schema))
+            tables[f"day_{kind}"] = (schema, sorted_by_id(self._database, f"day_{kind}", columns))
+        return tables
+
+    def _old(self, kind: str, schema: Any) -> Iterator[Any]:
+        """The kept rows of a kind in the columns of a block; one that is missing is a gap."""
+        if kind not in self._kept:
+            return
+        names = ["item", *self._all_numbers()] if kind == "items" else schema.names
+        for batch in _read(self._kept[kind]):
+            columns = [
+                batch.column(name) if name in batch.schema.names else pa.nulls(len(batch), of)
+                for name, of in zip(names, schema.types, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def _start(self, window: int, schemas: Mapping[str, Any]) -> int | None:
+        """The earliest time, in microseconds, of a window that ends with the newest one; None without any."""
+        newest: list[int] = []
+        for block in in_step(self._tables({"times": schemas["times"]})):
+            for rows in (block["old_times"], block["day_times"]):
+                staying = rows.filter(pc.invert(pc.is_in(rows.column("item"), value_set=block["gone"].column("item"))))
+                times = pc.drop_null(staying.column("time")).cast(pa.int64())
+                newest = [max([*newest, pc.max(times).as_py()])] if len(times) else newest
+        return newest[0] - window * _DAY if newest else None
+
+    def _refuse_two_truths(self, item: str | None, n_off: int) -> None:
+        if item is not None:
             raise InvalidObservations(
-                f"there must be one truth per item; item '{cut(found[0][0])}' has several that differ "
-                f"({found[0][1]:,} items are off). Keep one of each, or leave it blank."
-            )
-        self._db.execute("CREATE OR REPLACE TABLE day_truth AS SELECT DISTINCT item, truth FROM day_truth")
-
-    def _number_answers(self) -> None:
-        """Number the answers of one person on one item: there may be several in one table."""
-        for age in ("old", "day"):
-            self._db.execute(
-                f"CREATE OR REPLACE TABLE {age}_answers AS SELECT *, row_number() OVER "
-                f"(PARTITION BY item, annotator ORDER BY answer, confidence) AS place FROM {age}_answers"
+                f"there must be one truth per item; item '{cut(item)}' has several that differ "
+                f"({n_off:,} items are off). Keep one of each, or leave it blank."
             )
 
-    def _merge(self, kind: str, key: tuple[str, ...]) -> None:
-        keys = ", ".join(key)
-        self._db.execute(
-            f"CREATE TABLE new_{kind} AS FROM day_{kind} UNION ALL "
-            f"SELECT old.* FROM old_{kind} AS old ANTI JOIN (SELECT {keys} FROM day_{kind}) USING ({keys})"
-        )
+    def _part(self, kind: str) -> str:
+        """The file of the merged rows of a kind until they are written."""
+        return os.path.join(self._database.folder, f"{kind}.arrows")
 
-    def _merge_items(self) -> None:
-        """Every item with an answer or a model row, and the numbers of its models: the new ones, else the old ones.
-
-        One aggregate, which DuckDB spills to disk as it needs; joins of several tables at once hold all of them.
-        """
-        new = self._columns["new"] = sorted_names({*self._columns["old"], *self._columns["day"]})
-        parts = []
-        for age, rank in (("old", 0), ("day", 1)):
-            names = self._columns[age]
-            numbers = "".join(
-                f", {f'n{names.index(name)}' if name in names else 'NULL'} AS n{at}" for at, name in enumerate(new)
-            )
-            parts.append(f"SELECT item, {rank} AS age{numbers} FROM {age}_items")
-        empty = "".join(f", NULL AS n{at}" for at in range(len(new)))
-        parts.append(f"SELECT item, 1 AS age{empty} FROM day_answers")
-        newest = "".join(f", arg_max(n{at}, age) AS n{at}" for at in range(len(new)))  # of those that are not NULL
-        self._db.execute(
-            f"CREATE TABLE new_items AS SELECT item{newest} FROM ({' UNION ALL '.join(parts)}) GROUP BY item"
-        )
-
-    def _remove(self, window: int | None) -> None:
-        """Remove the items that are to be forgotten, and those before the window."""
-        self._db.execute("DELETE FROM new_times WHERE item IN (SELECT item FROM gone)")
-        if window is not None:
-            self._db.execute(
-                "INSERT INTO gone SELECT item FROM new_times "
-                "WHERE time < (SELECT max(time) FROM new_times) - to_days(?)",
-                [window],
-            )
-        for kind in KEYS:
-            self._db.execute(f"DELETE FROM new_{kind} WHERE item IN (SELECT item FROM gone)")
-
-    def _compared(self) -> dict[str, tuple[str, tuple[str, ...], dict[str, str], str]]:
-        """Of each count: the kind, its key, and the columns that may differ, in the new rows and in the old ones."""
-        old, new = self._columns["old"], self._columns["new"]
-        numbers = {f"n{at}": f"n{old.index(name)}" if name in old else "NULL" for at, name in enumerate(new)}
-        return {
-            "items": ("items", KEYS["items"], {}, ""),
-            "answers": ("answers", KEYS["answers"], {"answer": "answer", "confidence": "confidence"}, ""),
-            "truths": ("truth", KEYS["truth"], {"truth": "truth"}, ""),
-            "model rows": ("items", KEYS["items"], numbers, "numbers"),
-            "times": ("times", KEYS["times"], {"time": "time"}, ""),
-        }
-
-    def _changed(self, kind: str, key: tuple[str, ...], values: dict[str, str], part: str) -> dict[str, int]:
-        """How many rows are new, replaced and removed; of items with ``part``, those with any number."""
-        keys = ", ".join(key)
-        new = ", ".join([keys, *(f"{name} AS v{at}" for at, name in enumerate(values))])
-        old = ", ".join([keys, *(f"{name} AS v{at}" for at, name in enumerate(values.values()))])
-        any_value = " OR ".join(f"v{at} IS NOT NULL" for at in range(len(values))) or "false"
-        only = f" WHERE {any_value}" if part else ""
-        differs = " OR ".join(f"fresh.v{at} IS DISTINCT FROM before.v{at}" for at in range(len(values))) or "false"
-        counts = self._row(
-            "SELECT count(*) FILTER (before.there IS NULL), "
-            f"count(*) FILTER (fresh.there AND before.there AND ({differs})), count(*) FILTER (fresh.there IS NULL) "
-            f"FROM (SELECT *, true AS there FROM (SELECT {new} FROM new_{kind}){only}) AS fresh "
-            f"FULL JOIN (SELECT *, true AS there FROM (SELECT {old} FROM old_{kind}){only}) AS before USING ({keys})"
-        )
-        return dict(zip(("new", "replaced", "removed"), map(int, counts), strict=True))
-
-    def _sorted(self, kind: str) -> Iterator[Any]:
-        """The new rows in their order, as record batches of always the same sizes."""
-        names = list(_COLUMNS[kind]) if kind in _COLUMNS else ["item", *self._columns["new"]]
-        wanted = names if kind in _COLUMNS else ["item", *(f"n{at}" for at in range(len(names) - 1))]
-        if kind == "answers" and not self._row("SELECT count(confidence) FROM new_answers")[0]:
-            names = wanted = names[:-1]
-        order = f"length(item), item{_ORDER.get(kind, '')}"
-        query = self._db.sql(f"SELECT {', '.join(wanted)} FROM new_{kind} ORDER BY {order}")
-        for block in gathered(query.to_arrow_reader(_ROWS), _ROWS):
-            yield from pa.Table.from_batches(block.batches).rename_columns(names).combine_chunks().to_batches()
-
-    def _row(self, sql: str) -> Any:
-        return self._db.execute(sql).fetchall()[0]
+    def _rows(self, kind: str) -> Iterator[Any]:
+        """The merged rows of a kind, as record batches of always the same sizes."""
+        names = ["item", *self._all_numbers()] if kind == "items" else list(_COLUMNS[kind])
+        if kind == "answers" and not self._merged.n_rows["confidence"]:
+            names = names[:-1]
+        for block in gathered(read_batches(self._part(kind)), ROWS):
+            rows = pa.Table.from_batches(block.batches).combine_chunks()
+            yield from rows.select(range(len(names))).rename_columns(names).to_batches()
 
 
 def model_columns(items: Path) -> list[str]:
     """The models' columns in a file of items."""
-    return [name for name in pq.read_schema(items).names if name != "item"]
+    return list(_model_types(pq.read_schema(items)))
 
 
-def _read(kept: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
-    for kind, path in kept.items():
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS):
-                yield {kind: batch}
+def _model_types(schema: Any) -> dict[str, str]:
+    """The models' columns of a schema, with their types in SQL."""
+    kinds = {name: schema.field(name).type for name in schema.names if name != "item"}
+    return {name: "DOUBLE" if pa.types.is_floating(kind) else "VARCHAR" for name, kind in kinds.items()}
+
+
+def _read(path: Path) -> Iterator[Any]:
+    with pq.ParquetFile(path) as file:
+        yield from file.iter_batches(ROWS)
