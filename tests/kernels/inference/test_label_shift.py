@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import t as student_t
 
 from twoheads.kernels.inference.label_shift import (
+    Prior,
     estimate_shift,
     shift_information,
     shift_log_likelihood,
@@ -36,7 +37,7 @@ def test_the_mode_is_that_of_an_independent_optimiser():
         return -student_t(2, scale=0.7).logpdf(delta).sum() - weight @ np.log(ratio @ posterior)
 
     expected = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x
-    found = shift_mode(posterior, weight, at_fit, scale=0.7, start=np.zeros(3))
+    found = shift_mode(posterior, weight, at_fit, prior=Prior(0.7, 2.0), start=np.zeros(3))
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
@@ -48,7 +49,7 @@ def test_without_a_prior_the_mode_is_the_fixed_point_of_em():
     for _ in range(2000):
         each = posterior * (shares / at_fit)[:, None]
         shares = (each / each.sum(axis=0)).mean(axis=1)
-    delta = shift_mode(posterior, np.ones(400), at_fit, scale=1e4, start=np.zeros(3))
+    delta = shift_mode(posterior, np.ones(400), at_fit, prior=Prior(1e4, 2.0), start=np.zeros(3))
     odds = at_fit * np.exp(delta)
     np.testing.assert_allclose(odds / odds.sum(), shares, atol=1e-4)
 
@@ -58,7 +59,7 @@ def test_information_is_the_curvature_at_the_maximum():
     at_fit = np.array([0.6, 0.4])
     posterior, _ = posteriors(rng, at_fit, 300, at_fit)
     weight = np.ones(300)
-    delta = shift_mode(posterior, weight, at_fit, scale=1e4, start=np.zeros(2))
+    delta = shift_mode(posterior, weight, at_fit, prior=Prior(1e4, 2.0), start=np.zeros(2))
     step = 1e-3 * np.array([1.0, -1.0])
     values = shift_log_likelihood(posterior, weight, at_fit, np.array([delta - step, delta, delta + step]))
     curvature = -(values[0] - 2 * values[1] + values[2]) / 1e-6
@@ -83,7 +84,7 @@ def test_distributions_of_shares_are_near_those_of_brute_force(rare):
     high = share[..., 1].ravel()[order][np.searchsorted(density.ravel()[order].cumsum(), 0.95)]
     assert found.interval(0.9)[1][1] == pytest.approx(high, rel=0.15)  # the grid resolves a tenth
     mean = (density * np.log(share[..., 1])).sum()
-    mode = shift_mode(posterior, np.ones(150), at_fit, scale=3.2, start=np.zeros(2))
+    mode = shift_mode(posterior, np.ones(150), at_fit, prior=Prior(3.2, 2.0), start=np.zeros(2))
     mode = np.log(at_fit[1]) + mode[1] - np.log(at_fit @ np.exp(mode))
     assert abs(found.log_share[1] - mean) < max(0.02, 0.8 * abs(mode - mean))  # the mode is not skewed enough
 

@@ -10,9 +10,9 @@ Priori Probabilities*, Neural Computation 2002. With ``pi0`` the mean posterior 
 maximum on those items, so that a biased posterior is not taken for a shift.
 
 That mean is as uncertain as n0 items leave it: the log-likelihood is multiplied by ``n0 / (n0 + W)``. How far delta may
-be from 0 is not known: delta = 0, or ``delta_k / s`` has Student's t distribution with two degrees of freedom, so that
-few classes may differ much and the others not at all. Each s of `SCALES` is weighted by its evidence (Laplace's
-approximation). So without a shift the posteriors stay nearly as they are.
+be from 0 is not known: delta = 0, or ``delta_k / s`` has a normal distribution, so that all classes may differ, or
+Student's with two degrees of freedom, so that few differ much and the others hardly. Each of these with each s of
+`SCALES` is weighted by its evidence (Laplace's approximation). So without a shift posteriors stay nearly as they are.
 
 The posterior of a class that hardly occurs is skewed: its mode is above its mean. The distribution of each ``log pi_k``
 is therefore taken along the path on which the other classes have their most probable values.
@@ -29,8 +29,8 @@ from scipy.special import expit, gammaln, log_expit, logit, logsumexp
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.numerics.quadrature import normalised_weights
 
-#: Scales of log ratios of shares, equally likely beforehand, and the degrees of freedom of their distribution.
-SCALES, FREEDOM = (0.2, 0.4, 0.8, 1.6, 3.2), 2.0
+#: Scales of log ratios of shares, and degrees of freedom of their distribution, of which the first is normal.
+SCALES, FREEDOMS = (0.2, 0.4, 0.8, 1.6, 3.2), (1000.0, 2.0)
 #: Probability beforehand that the shares are those at fit.
 UNSHIFTED = 0.5
 #: As many items' worth of the mean posterior at hand goes into that at fit, for classes without an item at fit.
@@ -39,7 +39,7 @@ STEADY = 20.0
 _LEAST = 1e-12
 #: Standard deviations from the mode at which a path is evaluated: rare classes have a long lower tail.
 _STEPS = np.linspace(-8.0, 5.0, 27)
-#: Scales of less weight are left out.
+#: Distributions of less weight are left out.
 _NEGLIGIBLE = 0.005
 
 
@@ -67,8 +67,8 @@ class Shift(NamedTuple):
 
     log_ratio    (n_classes,) log of the factor on each class's posterior, up to a constant
     probability  that the shares are not those at fit
-    believed     distribution of the shares of the items at hand, averaged over the scales of a shift
-    unshrunk     the same at the largest scale, hardly drawn to the shares at fit
+    believed     distribution of the shares of the items at hand, averaged over all priors
+    unshrunk     the same under the widest prior, hardly drawn to the shares at fit
     """
 
     log_ratio: Floats
@@ -89,6 +89,27 @@ class Shift(NamedTuple):
         """
         (low, high), (lowest, highest) = self.believed.interval(level), self.unshrunk.interval(level)
         return np.minimum(low, lowest), np.maximum(high, highest)
+
+
+class Prior(NamedTuple):
+    """Student's t distribution of each ``delta_k``."""
+
+    scale: float
+    freedom: float
+
+    def log_density(self, delta: Floats) -> Floats:
+        """Its logarithm less that of a standard normal distribution at 0, summed over the last axis."""
+        nu = self.freedom
+        peak = gammaln((nu + 1.0) / 2.0) - gammaln(nu / 2.0) - 0.5 * np.log(nu / 2.0) - np.log(self.scale)
+        return np.asarray((peak - 0.5 * (nu + 1.0) * np.log1p(delta**2 / (nu * self.scale**2))).sum(axis=-1))
+
+    def precision(self, delta: Floats) -> Floats:
+        """The expected precision of a mixture of normal distributions; times -delta, the slope of the log density."""
+        return np.asarray((self.freedom + 1.0) / (self.freedom * self.scale**2 + delta**2))
+
+
+#: What the shift may be like, all equally likely beforehand; the last hardly draws shares to those at fit.
+PRIORS = tuple(Prior(scale, freedom) for freedom in FREEDOMS for scale in SCALES)
 
 
 class _Items(NamedTuple):
@@ -113,16 +134,17 @@ def estimate_shift(posterior: Floats, at_fit: Floats, n_at_fit: float, weight: F
     start = np.maximum((n_at_fit * at_fit + STEADY * here) / count, _LEAST)
     start /= start.sum()
     items = _Items(posterior, each * count / (count + total), start)
-    delta, log_weight, modes = np.zeros(len(at_fit)), [np.log(UNSHIFTED)], []
-    for scale in SCALES:
-        delta = shift_mode(*items, scale=scale, start=delta)
-        information = shift_information(posterior, items.weight, delta) + np.diag(_precision(delta, scale))
-        log_weight.append(np.log((1.0 - UNSHIFTED) / len(SCALES)) + _log_evidence(items, delta, information, scale))
-        modes.append((scale, delta, information))
+    log_weight, modes = [np.log(UNSHIFTED)], list[tuple[Prior, Floats, Floats]]()
+    delta = zero = np.zeros(len(at_fit))
+    for prior in PRIORS:
+        delta = shift_mode(*items, prior=prior, start=zero if prior.scale == SCALES[0] else delta)
+        information = shift_information(posterior, items.weight, delta) + np.diag(prior.precision(delta))
+        log_weight.append(np.log((1.0 - UNSHIFTED) / len(PRIORS)) + _log_evidence(items, delta, information, prior))
+        modes.append((prior, delta, information))
     share = np.exp(np.array(log_weight) - logsumexp(log_weight))
     pooled = (count * start + total * here) / (count + total)
     unshifted = _unshifted(np.maximum(pooled, _LEAST), count + total)
-    last = len(SCALES)
+    last = len(PRIORS)
     used = [0, *(at for at in range(1, last) if share[at] > _NEGLIGIBLE), last]
     every = [unshifted, *(_along_paths(items, *modes[at - 1]) for at in used[1:])]
     part = share[used] / share[used].sum()
@@ -130,15 +152,15 @@ def estimate_shift(posterior: Floats, at_fit: Floats, n_at_fit: float, weight: F
     return Shift(np.asarray(log_ratio), float(1.0 - share[0]), _averaged(part, every), every[-1])
 
 
-def shift_mode(posterior: Floats, weight: Floats, at_fit: Floats, *, scale: float, start: Floats) -> Floats:
-    """The most probable ``delta`` at one scale, (n_classes,)."""
+def shift_mode(posterior: Floats, weight: Floats, at_fit: Floats, *, prior: Prior, start: Floats) -> Floats:
+    """The most probable ``delta``, (n_classes,)."""
     total = weight.sum()
 
     def loss(delta: Floats) -> tuple[float, Floats]:
         factor = np.exp(delta - delta.max())
         mixed, odds = np.maximum(factor @ posterior, _LEAST), at_fit * factor
-        value = weight @ np.log(mixed) - total * np.log(odds.sum()) + _log_prior(delta, scale)
-        slope = factor * (posterior @ (weight / mixed)) - total * odds / odds.sum() - _precision(delta, scale) * delta
+        value = weight @ np.log(mixed) - total * np.log(odds.sum()) + prior.log_density(delta)
+        slope = factor * (posterior @ (weight / mixed)) - total * odds / odds.sum() - prior.precision(delta) * delta
         return -value, -slope
 
     return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
@@ -162,20 +184,9 @@ def shift_log_likelihood(posterior: Floats, weight: Floats, at_fit: Floats, delt
     return np.asarray(mixed @ weight - weight.sum() * np.log(factor @ at_fit))
 
 
-def _log_prior(delta: Floats, scale: float) -> Floats:
-    """Log density of Student's t distribution, summed over the last axis, up to a constant."""
-    return np.asarray(-0.5 * (FREEDOM + 1.0) * np.log1p(delta**2 / (FREEDOM * scale**2)).sum(axis=-1))
-
-
-def _precision(delta: Floats, scale: float) -> Floats:
-    """Its expected precision, as a mixture of normal distributions; times -delta it is the slope of the log density."""
-    return np.asarray((FREEDOM + 1.0) / (FREEDOM * scale**2 + delta**2))
-
-
-def _log_evidence(items: _Items, delta: Floats, information: Floats, scale: float) -> float:
-    """Laplace's approximation of the log-probability of the items at one scale."""
-    peak = gammaln((FREEDOM + 1.0) / 2.0) - gammaln(FREEDOM / 2.0) - 0.5 * np.log(FREEDOM / 2.0) - np.log(scale)
-    value = shift_log_likelihood(*items, delta[None])[0] + _log_prior(delta, scale) + len(delta) * peak
+def _log_evidence(items: _Items, delta: Floats, information: Floats, prior: Prior) -> float:
+    """Laplace's approximation of the log-probability of the items under one prior."""
+    value = shift_log_likelihood(*items, delta[None])[0] + prior.log_density(delta)
     return float(value - 0.5 * np.linalg.slogdet(information)[1])
 
 
@@ -188,7 +199,7 @@ def _unshifted(shares: Floats, n: float) -> Distribution:
     return Distribution(np.log(shares), points, np.tile(mass / mass.sum(), (len(at), 1)))
 
 
-def _along_paths(items: _Items, scale: float, delta: Floats, information: Floats) -> Distribution:
+def _along_paths(items: _Items, prior: Prior, delta: Floats, information: Floats) -> Distribution:
     """The distribution of each share, along the path on which delta has its most probable value given that share."""
     odds = items.at_fit * np.exp(delta - delta.max())
     slope = np.eye(len(delta)) - odds / odds.sum()  # of each log share
@@ -197,7 +208,7 @@ def _along_paths(items: _Items, scale: float, delta: Floats, information: Floats
     points, mass = [], []
     for at, direction in enumerate(path):
         moved = delta + _STEPS[:, None] * direction
-        log_density = shift_log_likelihood(*items, moved) + _log_prior(moved, scale)
+        log_density = shift_log_likelihood(*items, moved) + prior.log_density(moved)
         log_odds = np.log(items.at_fit) + moved
         points.append(log_odds[:, at] - logsumexp(np.delete(log_odds, at, axis=1), axis=1))
         mass.append(normalised_weights(log_density))
