@@ -42,6 +42,40 @@ def test_truth_of_one_class_is_noticed_without_a_model():
     assert team.facts()["selection"]["class"] == "a"
 
 
+def crowd(seed, n=300):
+    """Three to five answers of seven people per item, without a model: a long table, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    people = [rng.choice(7, rng.integers(3, 6), replace=False) for _ in range(n)]
+    item = np.repeat(np.arange(n), [len(each) for each in people])
+    answer = np.where(rng.random(len(item)) < 0.75, truth[item], 1 - truth[item])
+    who = np.array([f"w{person}" for each in people for person in each])
+    return pd.DataFrame({"item": item, "annotator": who, "answer": answer}), truth
+
+
+def test_truth_only_where_a_crowd_is_unanimous_is_noticed():
+    frame, truth = crowd(0)
+    alike = (frame.groupby("item")["answer"].nunique() == 1).to_numpy()
+    known = np.where(alike & (np.arange(300) < 200), truth, -1)
+    team = recommended().fit(Observations.from_answers(frame, classes=[0, 1]), known)
+    found = team.facts()["selection"]
+    assert found["what"] == "unanimity"
+    assert found["shares"][0] == 1.0
+    assert "all answers are alike on 100 % of them" in team.describe()
+
+
+def test_more_answers_on_items_with_truth_are_no_selection():
+    said = 0
+    for seed in range(12):
+        frame, truth = crowd(seed)
+        most = (frame.groupby("item").size() > 3).to_numpy()
+        known = np.where(most & (np.arange(300) < 120), truth, -1)
+        team = recommended().fit(Observations.from_answers(frame, classes=[0, 1]), known)
+        found = selection_facts(team.result())
+        said += found is not None and found["what"] == "unanimity"
+    assert said <= 1
+
+
 def test_a_random_part_is_rarely_called_a_selection():
     said = 0
     for seed in range(60):

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact, mannwhitneyu
 
 from twoheads.combination.fitting.fit import FitResult
+from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.observations.labels import label_text
 from twoheads.text import p_value, percent
 
@@ -23,7 +25,8 @@ FEWEST = 20
 def selection_facts(result: FitResult) -> dict[str, Any] | None:
     """The clearest difference between retained items with and without truth; None where none is significant.
 
-    What is compared needs no truth: whether people and model agree, how sure the model is, and what people answered.
+    What is compared needs no truth: what was answered, whether answers are alike, whether people and model agree, and
+    how sure the model is.
     ``[with, without]`` are the shares or the mean of both.
     """
     statistics = result.statistics
@@ -33,7 +36,7 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
     if min(block.n_items for block in blocks) < FEWEST:
         return None
     labels = [result.rule.human_label(block) for block in blocks]
-    found = [*_answers(labels, result.schema.classes)]
+    found = [*_answers(labels, result.schema.classes), *_unanimity(blocks)]
     if result.schema.has_model:
         found += [*_agreement(blocks, labels), *_sureness(blocks)]
     if not found:
@@ -49,6 +52,7 @@ def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
         return []
     known, others = (percent(share) for share in selection["shares"])
     what = {
+        "unanimity": f"all answers are alike on {known} of them, and on {others} of the others with as many answers",
         "agreement": f"people and model agree on {known} of them, and on {others} of the others",
         "sureness": f"the model's top probability is {known} on average, and {others} on the others",
         "answers": f"people answered {selection.get('class')!r} on {known} of them, and on {others} of the others",
@@ -57,6 +61,29 @@ def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
         f"The items with truth are not a random part of all: {what} ({p_value(selection['p_value'])}). "
         "What is measured on them may not hold for the others; label some at random."
     ]
+
+
+def _unanimity(blocks: list[Block]) -> list[tuple[float, dict[str, Any]]]:
+    """Share of items with several answers on which all are alike, by an exact test among items with as many answers.
+
+    The share of the others is that which they would have with as many answers each as the items with truth.
+    """
+    alike, number = [], []
+    for block in blocks:
+        assert block.answers is not None
+        number.append(block.answers.per_item())
+        alike.append(vote_shares(block.answers, len(block.log_proba)).max(axis=0) > 1.0 - 1e-9)
+    both = [n for n in np.unique(number[0]) if n > 1 and n in number[1]]
+    (known, n_known), (others, n_others) = (
+        (same[np.isin(n, both)], n[np.isin(n, both)]) for same, n in zip(alike, number, strict=True)
+    )
+    if min(len(known), len(others)) < FEWEST:
+        return []
+    has_truth = np.repeat([True, False], [len(known), len(others)])
+    same, stratum = np.concatenate([known, others]), np.concatenate([n_known, n_others])
+    p = 2.0 * min(both_wrong_p_value(has_truth, each, stratum)[1] for each in (same, ~same))
+    as_many = sum(np.mean(n_known == n) * others[n_others == n].mean() for n in both)
+    return [(min(1.0, p), {"what": "unanimity", "shares": [float(known.mean()), float(as_many)]})]
 
 
 def _agreement(blocks: list[Block], labels: list[Codes]) -> list[tuple[float, dict[str, Any]]]:

@@ -10,8 +10,12 @@ Priori Probabilities*, Neural Computation 2002. With ``pi0`` the mean posterior 
 maximum on those items, so that a biased posterior is not taken for a shift.
 
 That mean is as uncertain as n0 items leave it: the log-likelihood is multiplied by ``n0 / (n0 + W)``. How far delta may
-be from 0 is not known: ``delta_k ~ Normal(0, s^2)``, with s = 0 or one of `SCALES`, each weighted by its evidence
-(Laplace's approximation). So without a shift the posteriors stay nearly as they are.
+be from 0 is not known: delta = 0, or ``delta_k / s`` has a normal distribution, so that all classes may differ, or
+Student's with two degrees of freedom, so that few differ much and the others hardly. Each of these with each s of
+`SCALES` is weighted by its evidence (Laplace's approximation). So without a shift posteriors stay nearly as they are.
+
+The posterior of a class that hardly occurs is skewed: its mode is above its mean. The distribution of each ``log pi_k``
+is therefore taken along the path on which the other classes have their most probable values.
 """
 
 from __future__ import annotations
@@ -20,45 +24,92 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit, logsumexp, ndtri
+from scipy.special import expit, gammaln, log_expit, logit, logsumexp
 
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.numerics.quadrature import normalised_weights
 
-#: Standard deviations of log ratios of shares, equally likely beforehand.
-SCALES = (0.2, 0.4, 0.8, 1.6, 3.2)
+#: Scales of log ratios of shares, and degrees of freedom of their distribution, of which the first is normal.
+SCALES, FREEDOMS = (0.2, 0.4, 0.8, 1.6, 3.2), (1000.0, 2.0)
 #: Probability beforehand that the shares are those at fit.
 UNSHIFTED = 0.5
 #: As many items' worth of the mean posterior at hand goes into that at fit, for classes without an item at fit.
 STEADY = 20.0
 #: A mean posterior below this is taken for this.
 _LEAST = 1e-12
+#: Standard deviations from the mode at which a path is evaluated: rare classes have a long lower tail.
+_STEPS = np.linspace(-8.0, 5.0, 27)
+#: Distributions of less weight are left out.
+_NEGLIGIBLE = 0.005
+
+
+class Distribution(NamedTuple):
+    """Of the shares of the classes.
+
+    log_share  (n_classes,) mean of the log of each share
+    points     (n_classes, n_points) values of the logit of each share
+    mass       (n_classes, n_points) their probabilities
+    """
+
+    log_share: Floats
+    points: Floats
+    mass: Floats
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Equal-tailed interval of each share, (n_classes,) each."""
+        ends = [_quantiles(*each, (1.0 - level) / 2.0) for each in zip(self.points, self.mass, strict=True)]
+        low, high = expit(np.array(ends)).T
+        return low, high
 
 
 class Shift(NamedTuple):
     """How class shares differ from those at fit.
 
-    shares       (n_classes,) of the items at hand
     log_ratio    (n_classes,) log of the factor on each class's posterior, up to a constant
-    covariance   (n_classes, n_classes) of the log odds of classes, up to a constant
     probability  that the shares are not those at fit
+    believed     distribution of the shares of the items at hand, averaged over all priors
+    unshrunk     the same under the widest prior, hardly drawn to the shares at fit
     """
 
-    shares: Floats
     log_ratio: Floats
-    covariance: Floats
     probability: float
+    believed: Distribution
+    unshrunk: Distribution
+
+    @property
+    def shares(self) -> Floats:
+        """Shares of the items at hand, (n_classes,)."""
+        odds = np.exp(self.believed.log_share - self.believed.log_share.max())
+        return np.asarray(odds / odds.sum())
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Interval of each share, on the logit scale, (n_classes,) each.
+        """Interval of each share, (n_classes,) each: it holds both distributions' own, so that it covers small shifts.
 
-        ``d logit pi_k = d delta_k - sum_{j != k} pi_j d delta_j / (1 - pi_k)``.
+        Shares that differ a little are drawn to those at fit, and their distribution with them.
         """
-        others = np.maximum(1.0 - self.shares, _LEAST)
-        slope = -self.shares[None, :] / others[:, None]
-        np.fill_diagonal(slope, 1.0)
-        sd = np.sqrt(np.maximum(np.einsum("kj,jl,kl->k", slope, self.covariance, slope), 0.0))
-        at, half = logit(np.clip(self.shares, _LEAST, 1.0 - _LEAST)), float(ndtri((1.0 + level) / 2.0)) * sd
-        return expit(at - half), expit(at + half)
+        (low, high), (lowest, highest) = self.believed.interval(level), self.unshrunk.interval(level)
+        return np.minimum(low, lowest), np.maximum(high, highest)
+
+
+class Prior(NamedTuple):
+    """Student's t distribution of each ``delta_k``."""
+
+    scale: float
+    freedom: float
+
+    def log_density(self, delta: Floats) -> Floats:
+        """Its logarithm less that of a standard normal distribution at 0, summed over the last axis."""
+        nu = self.freedom
+        peak = gammaln((nu + 1.0) / 2.0) - gammaln(nu / 2.0) - 0.5 * np.log(nu / 2.0) - np.log(self.scale)
+        return np.asarray((peak - 0.5 * (nu + 1.0) * np.log1p(delta**2 / (nu * self.scale**2))).sum(axis=-1))
+
+    def precision(self, delta: Floats) -> Floats:
+        """The expected precision of a mixture of normal distributions; times -delta, the slope of the log density."""
+        return np.asarray((self.freedom + 1.0) / (self.freedom * self.scale**2 + delta**2))
+
+
+#: What the shift may be like, all equally likely beforehand; the last hardly draws shares to those at fit.
+PRIORS = tuple(Prior(scale, freedom) for freedom in FREEDOMS for scale in SCALES)
 
 
 class _Items(NamedTuple):
@@ -67,14 +118,6 @@ class _Items(NamedTuple):
     posterior: Floats
     weight: Floats
     at_fit: Floats
-
-
-class _Mode(NamedTuple):
-    """Estimate at one scale: ``delta``, the classes' log odds and their covariance."""
-
-    delta: Floats
-    log_odds: Floats
-    covariance: Floats
 
 
 def estimate_shift(posterior: Floats, at_fit: Floats, n_at_fit: float, weight: Floats | None = None) -> Shift:
@@ -89,32 +132,35 @@ def estimate_shift(posterior: Floats, at_fit: Floats, n_at_fit: float, weight: F
     total, count = float(each.sum()), n_at_fit + STEADY
     here = (posterior @ each) / total
     start = np.maximum((n_at_fit * at_fit + STEADY * here) / count, _LEAST)
+    start /= start.sum()
     items = _Items(posterior, each * count / (count + total), start)
-    delta, n_classes = np.zeros(len(at_fit)), len(at_fit)
-    log_weight, modes = [np.log(UNSHIFTED)], [_Mode(delta, *_unshifted(start, here, count, total))]
-    for scale in SCALES:
-        delta = shift_mode(items.posterior, start, items.weight, scale=scale, start=delta)
-        information = shift_information(items.posterior, items.weight, delta) + np.eye(n_classes) / scale**2
-        log_weight.append(np.log((1.0 - UNSHIFTED) / len(SCALES)) + _log_evidence(items, delta, information, scale))
-        modes.append(_Mode(delta, np.log(start) + delta, np.asarray(np.linalg.inv(information))))
-    return _averaged(np.exp(np.array(log_weight) - logsumexp(log_weight)), modes)
+    log_weight, modes = [np.log(UNSHIFTED)], list[tuple[Prior, Floats, Floats]]()
+    delta = zero = np.zeros(len(at_fit))
+    for prior in PRIORS:
+        delta = shift_mode(*items, prior=prior, start=zero if prior.scale == SCALES[0] else delta)
+        information = shift_information(posterior, items.weight, delta) + np.diag(prior.precision(delta))
+        log_weight.append(np.log((1.0 - UNSHIFTED) / len(PRIORS)) + _log_evidence(items, delta, information, prior))
+        modes.append((prior, delta, information))
+    share = np.exp(np.array(log_weight) - logsumexp(log_weight))
+    pooled = (count * start + total * here) / (count + total)
+    unshifted = _unshifted(np.maximum(pooled, _LEAST), count + total)
+    last = len(PRIORS)
+    used = [0, *(at for at in range(1, last) if share[at] > _NEGLIGIBLE), last]
+    every = [unshifted, *(_along_paths(items, *modes[at - 1]) for at in used[1:])]
+    part = share[used] / share[used].sum()
+    log_ratio = sum(weight * (each.log_share - np.log(start)) for weight, each in zip(part[1:], every[1:], strict=True))
+    return Shift(np.asarray(log_ratio), float(1.0 - share[0]), _averaged(part, every), every[-1])
 
 
-def _unshifted(at_fit: Floats, here: Floats, n_at_fit: float, n_here: float) -> tuple[Floats, Floats]:
-    """Without a shift: log odds of the classes over all items, at fit and at hand, and their covariance."""
-    shares = np.maximum((n_at_fit * at_fit + n_here * here) / (n_at_fit + n_here), _LEAST)
-    return np.log(shares), np.diag(1.0 / ((n_at_fit + n_here) * shares))
-
-
-def shift_mode(posterior: Floats, at_fit: Floats, weight: Floats, *, scale: float, start: Floats) -> Floats:
-    """The most probable ``delta`` under ``Normal(0, scale^2)``, (n_classes,)."""
+def shift_mode(posterior: Floats, weight: Floats, at_fit: Floats, *, prior: Prior, start: Floats) -> Floats:
+    """The most probable ``delta``, (n_classes,)."""
     total = weight.sum()
 
     def loss(delta: Floats) -> tuple[float, Floats]:
-        factor = np.exp(delta)
-        mixed, odds = factor @ posterior, at_fit * factor
-        value = weight @ np.log(mixed) - total * np.log(odds.sum()) - 0.5 * (delta @ delta) / scale**2
-        slope = factor * (posterior @ (weight / mixed)) - total * odds / odds.sum() - delta / scale**2
+        factor = np.exp(delta - delta.max())
+        mixed, odds = np.maximum(factor @ posterior, _LEAST), at_fit * factor
+        value = weight @ np.log(mixed) - total * np.log(odds.sum()) + prior.log_density(delta)
+        slope = factor * (posterior @ (weight / mixed)) - total * odds / odds.sum() - prior.precision(delta) * delta
         return -value, -slope
 
     return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
@@ -125,34 +171,61 @@ def shift_information(posterior: Floats, weight: Floats, delta: Floats) -> Float
 
     returns  (n_classes, n_classes)
     """
-    shifted = np.exp(delta)[:, None] * posterior
-    shifted /= shifted.sum(axis=0)
+    shifted = np.exp(delta - delta.max())[:, None] * posterior
+    shifted /= np.maximum(shifted.sum(axis=0), _LEAST)
     centred = shifted - (shifted @ weight / weight.sum())[:, None]
     return np.asarray((centred * weight) @ centred.T)
 
 
-def shift_log_likelihood(posterior: Floats, at_fit: Floats, weight: Floats, delta: Floats) -> float:
-    """``l(delta)``; see the module."""
-    factor = np.exp(delta)
-    return float(weight @ np.log(factor @ posterior) - weight.sum() * np.log(at_fit @ factor))
+def shift_log_likelihood(posterior: Floats, weight: Floats, at_fit: Floats, delta: Floats) -> Floats:
+    """``l(delta)``, see the module, of each row of (n_points, n_classes): (n_points,)."""
+    factor = np.exp(delta - delta.max(axis=1, keepdims=True))
+    mixed = np.log(np.maximum(factor @ posterior, _LEAST))
+    return np.asarray(mixed @ weight - weight.sum() * np.log(factor @ at_fit))
 
 
-def _log_evidence(items: _Items, delta: Floats, information: Floats, scale: float) -> float:
-    """Laplace's approximation of the log-probability of the items at one scale."""
-    value = shift_log_likelihood(items.posterior, items.at_fit, items.weight, delta)
-    value -= 0.5 * float(delta @ delta) / scale**2
-    return float(value - len(delta) * np.log(scale) - 0.5 * np.linalg.slogdet(information)[1])
+def _log_evidence(items: _Items, delta: Floats, information: Floats, prior: Prior) -> float:
+    """Laplace's approximation of the log-probability of the items under one prior."""
+    value = shift_log_likelihood(*items, delta[None])[0] + prior.log_density(delta)
+    return float(value - 0.5 * np.linalg.slogdet(information)[1])
 
 
-def _averaged(share: Floats, modes: list[_Mode]) -> Shift:
-    """The modes averaged by the share of their scale; the covariance has both parts, within and between scales."""
-    delta, log_odds = (
-        np.sum([part * each for part, each in zip(share, column, strict=True)], axis=0)
-        for column in ([mode.delta for mode in modes], [mode.log_odds for mode in modes])
-    )
-    parts = [
-        part * (mode.covariance + np.outer(mode.log_odds - log_odds, mode.log_odds - log_odds))
-        for part, mode in zip(share, modes, strict=True)
-    ]
-    odds = np.exp(log_odds - log_odds.max())
-    return Shift(odds / odds.sum(), delta, np.sum(parts, axis=0), float(1.0 - share[0]))
+def _unshifted(shares: Floats, n: float) -> Distribution:
+    """Without a shift: the shares over all n items, at fit and at hand, on the logit scale."""
+    at = np.clip(shares, _LEAST, 1.0 - _LEAST)
+    sd = 1.0 / np.sqrt(n * at * (1.0 - at))
+    mass = np.exp(-0.5 * _STEPS**2)
+    points = logit(at)[:, None] + sd[:, None] * _STEPS
+    return Distribution(np.log(shares), points, np.tile(mass / mass.sum(), (len(at), 1)))
+
+
+def _along_paths(items: _Items, prior: Prior, delta: Floats, information: Floats) -> Distribution:
+    """The distribution of each share, along the path on which delta has its most probable value given that share."""
+    odds = items.at_fit * np.exp(delta - delta.max())
+    slope = np.eye(len(delta)) - odds / odds.sum()  # of each log share
+    path = slope @ np.linalg.inv(information)
+    path /= np.sqrt(np.maximum((path * slope).sum(axis=1, keepdims=True), _LEAST))
+    points, mass = [], []
+    for at, direction in enumerate(path):
+        moved = delta + _STEPS[:, None] * direction
+        log_density = shift_log_likelihood(*items, moved) + prior.log_density(moved)
+        log_odds = np.log(items.at_fit) + moved
+        points.append(log_odds[:, at] - logsumexp(np.delete(log_odds, at, axis=1), axis=1))
+        mass.append(normalised_weights(log_density))
+    logits, masses = np.array(points), np.array(mass)
+    return Distribution((masses * log_expit(logits)).sum(axis=1), logits, masses)
+
+
+def _averaged(share: Floats, every: list[Distribution]) -> Distribution:
+    """The distributions averaged by their shares."""
+    points = np.concatenate([each.points for each in every], axis=1)
+    mass = np.concatenate([part * each.mass for part, each in zip(share, every, strict=True)], axis=1)
+    return Distribution(share @ np.stack([each.log_share for each in every]), points, mass)
+
+
+def _quantiles(values: Floats, mass: Floats, tail: float) -> tuple[float, float]:
+    """The quantiles of a discrete distribution that leave ``tail`` on each side, its steps made linear."""
+    order = np.argsort(values)
+    below = np.cumsum(mass[order]) - 0.5 * mass[order]
+    low, high = np.interp([tail, 1.0 - tail], below, values[order])
+    return float(low), float(high)
