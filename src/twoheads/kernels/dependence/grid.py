@@ -107,9 +107,13 @@ class Target:
     ratio: StrengthRatio
 
     def temperatures(self, low: float, high: float, number: int) -> Floats:
-        """Equally spaced values of tau; the only one where the prior holds it."""
-        held = self.prior.holds_temperature
-        return np.array([self.prior.log_temperature_mean]) if held else np.linspace(low, high, number)
+        """Equally spaced values of tau; the only one where the prior holds it and labels are all there is to learn.
+
+        Without labels tau is as uncertain as the spacing of its values.
+        """
+        if self.n > 0 and self.prior.holds_temperature:
+            return np.array([self.prior.log_temperature_mean])
+        return np.linspace(low, high, number)
 
     def exact(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
         """At each tau (n_temperatures, 1) and r (n_temperatures, n_correlations), with the mode's c."""

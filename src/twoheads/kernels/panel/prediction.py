@@ -72,15 +72,20 @@ def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floa
                 [signed, level_features(answers, level, panel.levels, 2, panel.correlation)], axis=1
             )
         odds, variance = _odds(panel, signed, log_proba[1] - log_proba[0])
-        own = expit(np.outer([-1.0, 1.0], _moderated(odds, variance)))
+        own = expit(np.outer([-1.0, 1.0], moderated(odds, variance)))
     else:
         logits = _logits(panel, votes, share, log_proba)
         lead = _lead(panel, votes, share, log_proba, *leading_two(logits))
-        own = normalise_exp(_moderated(logits, np.einsum("np,np->n", lead @ panel.covariance, lead)))
+        own = normalise_exp(moderated(logits, np.einsum("np,np->n", lead @ panel.covariance, lead)))
     return np.asarray((1.0 - panel.share) * proba + panel.share * own)
 
 
-def _moderated(logits: Floats, variance: Floats) -> Floats:
+def moderated(logits: Floats, variance: Floats) -> Floats:
+    """Logits divided by sqrt(1 + pi v / 8): their expected probability under a normal posterior (MacKay 1992).
+
+    logits    (..., n_items)
+    variance  (n_items,) of the difference of the two leading classes
+    """
     return np.asarray(logits / np.sqrt(1.0 + np.pi * np.maximum(variance, 0.0) / 8.0))
 
 
@@ -111,11 +116,9 @@ def _logits(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats) 
     share  (n_votes,) 1 over the design effect of each vote's item
     """
     (n_classes, n_items), own = log_proba.shape, panel.theta[1 + panel.n_classes :]
-    logits = np.bincount(votes.label * n_items + votes.item, own[votes.member] * share, log_proba.size)
-    logits = logits.astype(np.float64, copy=False).reshape(n_classes, n_items)
-    logits += panel.theta[0] * log_proba
-    logits += panel.theta[1 : 1 + n_classes, None]
-    return logits
+    total = np.bincount(votes.label * n_items + votes.item, own[votes.member] * share, log_proba.size)
+    logits = panel.theta[0] * log_proba + panel.theta[1 : 1 + n_classes, None]
+    return np.asarray(logits + total.reshape(n_classes, n_items))
 
 
 def _lead(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats, first: Codes, second: Codes) -> Floats:
