@@ -11,6 +11,7 @@ import numpy as np
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, Factors, StrengthRatio, factors_at
+from twoheads.kernels.priors import HELD_SD
 
 Values: TypeAlias = Callable[[Factors, Floats | None, float], Floats]
 #: Log-density of the log temperature from items without truth, at each of the given values.
@@ -88,7 +89,7 @@ def log_prior_grid(prior: DependencePrior, tau: Floats, correlation: Floats) -> 
 
 def first_guess(values: Values, n: float, prior: DependencePrior, ratio: StrengthRatio) -> tuple[float, float]:
     """Start of Newton's method: with few labels the posterior of tau can have several modes."""
-    if n >= NARROW_LABELS or prior.holds_temperature:
+    if n >= NARROW_LABELS or prior.log_temperature_scale <= HELD_SD:
         return prior.log_temperature_mean, prior.correlation_mean
     tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)[:, None]
     r = np.full((19, 1), prior.correlation_mean)
@@ -111,7 +112,7 @@ class Target:
 
         Without labels tau is as uncertain as the spacing of its values.
         """
-        if self.n > 0 and self.prior.holds_temperature:
+        if self.n > 0 and self.prior.log_temperature_scale <= HELD_SD:
             return np.array([self.prior.log_temperature_mean])
         return np.linspace(low, high, number)
 

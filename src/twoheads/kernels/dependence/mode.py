@@ -39,11 +39,6 @@ class DependencePrior:
     bias_sd: tuple[float, ...] = priors.BIAS_SD
     bias_weight: tuple[float, ...] = priors.BIAS_WEIGHT
 
-    @property
-    def holds_temperature(self) -> bool:
-        """Whether tau is held at its mean, rather than estimated."""
-        return self.log_temperature_scale <= priors.HELD_SD
-
 
 @dataclass(frozen=True, slots=True)
 class DependenceMode:
@@ -222,7 +217,7 @@ class Posterior:
         chain[:3, :2] = slopes
         before, prior_slope, curvature = log_prior(self.prior, tau, r, bias, self.bias_sd)
         gradient, precision = chain.T @ slope + prior_slope, -(chain.T @ hessian @ chain + curvature)
-        if self.prior.holds_temperature:
+        if self.prior.log_temperature_scale <= priors.HELD_SD:
             gradient[0], precision[0], precision[:, 0] = 0.0, 0.0, 0.0
             precision[0, 0] = self.prior.log_temperature_scale**-2.0
         return value + before, gradient, precision, slope[:3], hessian[:3, :3]
