@@ -73,7 +73,7 @@ def ridge(X, y, X_test):
 
 
 def judges(folder, draws):
-    """A panel of LLM judges, from labels, from scores, and from scores as probabilities, which are pooled."""
+    """A panel of LLM judges, from labels, from scores, and from scores as probabilities."""
     table = pd.read_parquet(Path(folder) / "judges" / "judges.parquet")
     score = table.pivot(index="item", columns="annotator", values="score")
     label = table.pivot(index="item", columns="annotator", values="answer").loc[score.index].astype(int)

@@ -9,6 +9,7 @@ from scipy.optimize import approx_fprime
 import twoheads as th
 from strategies import simulate, softmax
 from twoheads.kernels.arrays import MISSING
+from twoheads.kernels.panel.models import model_features
 from twoheads.kernels.simplex import log_softmax_sums
 from twoheads.observations import Observations
 
@@ -107,3 +108,58 @@ def test_the_gradient_of_the_weights():
     _, slope = log_softmax_sums(logs, at, truth, weight)
     numeric = approx_fprime(at, lambda scale: log_softmax_sums(logs, scale, truth, weight)[0], 1e-7)
     np.testing.assert_allclose(slope, numeric, rtol=1e-5)
+
+
+def relatives(n_items=800, n_classes=3, seed=0, asked=False):
+    """Four models that share most of their noise, and one with little of its own."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_items)
+    shared, hot = rng.normal(size=(n_items, n_classes)), np.eye(n_classes)[truth]
+    noise = [1.5 * shared + 0.3 * rng.normal(size=hot.shape) for _ in range(4)] + [1.2 * rng.normal(size=hot.shape)]
+    answer = np.where(asked & (rng.random(n_items) < 0.7), truth, -1)
+    models = {f"model {at}": softmax(1.5 * hot + each) for at, each in enumerate(noise)}
+    return th.Observations.from_arrays(answer, models), truth
+
+
+def test_related_models_have_weights_of_their_own():
+    seen, truth = relatives()
+    new, new_truth = relatives(seed=1)
+    team = th.recommended().fit(seen, truth)
+    pool = team.pool_
+    own = pool.coefficient_[-5:]
+    assert pool.own_share_ > 0.9
+    assert own.argmax() == 4
+    corrected = -team.predict_log_proba(new)[np.arange(len(new_truth)), new_truth].mean()
+    pool.own_share_ = 0.0
+    averaged = -team.predict_log_proba(new)[np.arange(len(new_truth)), new_truth].mean()
+    assert corrected < averaged - 0.02
+
+
+def test_the_models_own_weights_are_told_explained_and_saved(tmp_path):
+    seen, truth = relatives(300)
+    team = th.recommended().fit(seen, truth)
+    found = team.facts()["model_panel"]
+    assert found["own_weights"] == team.pool_.own_share_
+    assert list(found["weights"]) == [f"model {at}" for at in range(5)]
+    assert "that models need weights beyond this average is" in team.describe()
+    explained, log_proba = team.explain(seen), team.predict_log_proba(seen)
+    total = sum(explained.parts.values())
+    np.testing.assert_allclose(total, log_proba.max(axis=1, keepdims=True) - log_proba, atol=1e-8)
+    team.save(tmp_path / "team.json")
+    np.testing.assert_array_equal(th.load(tmp_path / "team.json").predict_proba(seen), team.predict_proba(seen))
+
+
+@pytest.mark.parametrize(("n_items", "asked", "has_own"), [(29, False, False), (30, False, True), (30, True, False)])
+def test_own_weights_need_labels_and_nobody_else(n_items, asked, has_own):
+    seen, truth = relatives(n_items, asked=asked)
+    assert (len(th.recommended().fit(seen, truth).pool_.coefficient_) > 0) == has_own
+
+
+def test_a_model_without_rows_adds_nothing_to_the_panel():
+    rng = np.random.default_rng(0)
+    logs = [np.log(rng.dirichlet(np.ones(3), 4).T) for _ in range(2)]
+    logs[1][:, 2] = np.nan
+    features = model_features(logs)
+    by_hand = (logs[0] - logs[0].mean(axis=0)).T
+    np.testing.assert_allclose(features[:, :, 0], by_hand / np.array([2, 2, 1, 2])[:, None])
+    np.testing.assert_array_equal(features[2, :, 1], 0.0)

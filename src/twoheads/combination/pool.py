@@ -15,10 +15,16 @@ from twoheads.calibration.identity import Identity
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.panel.models import ModelPanel, fit_models, model_features, models_log_proba
 from twoheads.kernels.priors import LOG_WEIGHT_SD
 from twoheads.kernels.simplex import LOG_FLOOR, log_softmax_sums, mean_log_proba
 from twoheads.storage.artifact import register
+
+#: Fewest models, and fewest labels per class, for weights of the models' own: each class has a bias.
+FEWEST_MODELS, LABELS_PER_CLASS = 3, 10
+#: Most classes, labelled items, and of their log-probabilities.
+MOST_CLASSES, MOST_ITEMS, MOST_NUMBERS = 100, 2500, 10_000
 
 
 @register
@@ -28,7 +34,10 @@ class ModelPool(BaseEstimator):
     .. math:: \log m = \frac{\sum_v a_v \log c_v(m_v)}{\sum_v a_v}
 
     A mean, not a sum: models that err alike are not counted twice. A temperature of the mean measures what they are
-    worth beyond one model. Without labels, the weights are fitted to people's answers.
+    worth beyond one model. Without labels, the weights are fitted to people's answers. With three models or more,
+    some labels and nobody's answers on them, the mean is then corrected as a panel's posterior is
+    (`kernels.panel.models`): models that repeat each other get less weight, models that see what others do not get
+    more, and a bias of each class is removed.
 
     Attributes
     ----------
@@ -36,6 +45,10 @@ class ModelPool(BaseEstimator):
         One per model.
     weight_ : ndarray of shape (n_models,)
         The models' weights; they sum to 1.
+    own_share_ : float
+        Posterior probability that models need weights of their own; 0 where these were not fitted.
+    coefficient_, covariance_ : ndarray of shape (n_parameters,), (n_parameters, n_parameters)
+        Mean and covariance of the panel's parameters (a, c, u); empty where they were not fitted.
     """
 
     def __init__(self, calibrator: Calibrator) -> None:
@@ -44,16 +57,48 @@ class ModelPool(BaseEstimator):
     def start(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Fit the weights to people's answers when there are no labels; the models are not recalibrated."""
         self.calibrators_ = (Identity().start([], n_classes),) * len(blocks[0].members)
-        return self._fit_weights([_answered(block) for block in blocks])
+        self._fit_weights([_answered(block) for block in blocks])
+        return self._set_panel(None)
 
     def fit_blocks(self, blocks: Sequence[Block], n_classes: int) -> Self:
         """Learn from labelled blocks: each model's calibrator, then the weights."""
         self.calibrators_ = tuple(
             clone(self.calibrator).fit_blocks(_of_model(blocks, at), n_classes) for at in range(len(blocks[0].members))
         )
-        return self._fit_weights(blocks)
+        self._fit_weights(blocks)
+        return self._set_panel(self._fit_panel(blocks, n_classes))
 
-    def _fit_weights(self, blocks: Sequence[Block]) -> Self:
+    def _fit_panel(self, blocks: Sequence[Block], n_classes: int) -> ModelPanel | None:
+        """The models' own weights, from labelled items, of many a sample; None where models or labels are too few.
+
+        None beside people, too: their weight is judged by the same labels, which would flatter the models.
+        """
+        if any(block.answers is not None and block.has_answer().any() for block in blocks):
+            return None
+        labels = sum(block.total_weight() for block in blocks)
+        too_few = len(self.weight_) < FEWEST_MODELS or labels < LABELS_PER_CLASS * n_classes
+        if too_few or n_classes > MOST_CLASSES:
+            return None
+        block = joined(blocks)
+        limit = min(MOST_ITEMS, MOST_NUMBERS // n_classes)
+        if block.n_items > limit:
+            block = block.take(np.linspace(0, block.n_items - 1, limit).astype(np.intp))
+        assert block.true_label is not None
+        calibrated = self._calibrated(block)
+        weight = np.ones(block.n_items) if block.weight is None else block.weight
+        unit = float(weight.mean())
+        if block.no_model is not None:
+            weight = weight * ~block.no_model
+        log_mean = mean_log_proba(tuple(calibrated), self.weight_)
+        log_mean[:, np.isnan(log_mean[0])] = -np.log(n_classes)
+        return fit_models(log_mean, model_features(calibrated), block.true_label, weight, unit)
+
+    def _set_panel(self, panel: ModelPanel | None) -> Self:
+        panel = panel or ModelPanel(0.0, np.empty(0), np.empty((0, 0)))
+        self.own_share_, self.coefficient_, self.covariance_ = panel.share, panel.theta, panel.covariance
+        return self
+
+    def _fit_weights(self, blocks: Sequence[Block]) -> None:
         """Posterior mode of the weights in ``softmax(sum_v w_v log c_v)``, then scaled to sum to 1.
 
         ``log w_v`` is Normal around that of equal weights.
@@ -69,13 +114,18 @@ class ModelPool(BaseEstimator):
 
         weight = np.exp(minimize(loss, equal, jac=True, method="L-BFGS-B").x)
         self.weight_ = weight / weight.sum()
-        return self
 
     def pooled(self, block: Block) -> Block:
         """The block with one model in place of all."""
-        log_proba = mean_log_proba(tuple(self._calibrated(block)), self.weight_)
+        calibrated = self._calibrated(block)
+        log_proba = mean_log_proba(tuple(calibrated), self.weight_)
         if block.no_model is not None:
             log_proba[:, block.no_model] = -np.log(len(log_proba))
+        if self.own_share_ > 0:
+            panel = ModelPanel(self.own_share_, self.coefficient_, self.covariance_)
+            log_proba = models_log_proba(panel, log_proba, model_features(calibrated))
+            if block.no_model is not None:
+                log_proba[:, block.no_model] = -np.log(len(log_proba))
         return replace(block, log_proba=log_proba, members=())
 
     def contributions(self, block: Block) -> list[Floats]:
@@ -83,7 +133,12 @@ class ModelPool(BaseEstimator):
         calibrated = self._calibrated(block)
         total = sum(weight * ~np.isnan(log[0]) for weight, log in zip(self.weight_, calibrated, strict=True))
         with np.errstate(invalid="ignore"):
-            return [np.nan_to_num(w * log / total) for w, log in zip(self.weight_, calibrated, strict=True)]
+            parts = [np.nan_to_num(w * log / total) for w, log in zip(self.weight_, calibrated, strict=True)]
+        if not self.own_share_ > 0:
+            return parts
+        slope, own = self.coefficient_[0], self.coefficient_[-len(parts) :]
+        features = model_features(calibrated)
+        return [slope * part + own[at] * features[:, :, at].T for at, part in enumerate(parts)]
 
     def _calibrated(self, block: Block) -> list[Floats]:
         """Each model's calibrated log-probabilities; NaN where it has no row."""

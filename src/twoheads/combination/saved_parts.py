@@ -43,7 +43,11 @@ _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
     DirichletCalibration: {"coef_": ("KK", -_INF, _INF), "intercept_": ("K", -_INF, _INF)},
     EnsembleTemperatureScaling: {"weights_": ("w", 0, 1)},
     IMaxBinning: {"edges_": ("re", -_INF, _INF), "bin_proba_": ("rb", 0, 1)},
-    ModelPool: {"weight_": ("m", -_INF, _INF)},
+    ModelPool: {
+        "weight_": ("m", -_INF, _INF),
+        "coefficient_": ("c", -_INF, _INF),
+        "covariance_": ("cc", -_INF, _INF),
+    },
     Dependence: {
         "weight_": ("g", 0, _INF),
         "log_temperature_": ("g", -_INF, _INF),

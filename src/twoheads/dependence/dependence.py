@@ -20,7 +20,13 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.agreement import Agreement
 from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.left_out import left_out_probas
-from twoheads.kernels.dependence.mode import DependencePrior, Posterior, dependence_mode, prior_with_agreement
+from twoheads.kernels.dependence.mode import (
+    DependencePrior,
+    Posterior,
+    Start,
+    dependence_mode,
+    prior_with_agreement,
+)
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio
@@ -190,13 +196,14 @@ class Dependence(BaseEstimator):
         """The mode of s, with (tau, r) at theirs; the prior's where labels are few or no item has several answers."""
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
             return self.prior_correlation
-        start = prior.log_temperature_mean, prior.correlation_mean
+        start: Start = (prior.log_temperature_mean, prior.correlation_mean)
 
         def loss(logit: float) -> float:
+            nonlocal start  # the mode moves little from one correlation to the next
             correlation = float(expit(logit))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
             posterior = Posterior(kept.sums, model_alone_weight(n), prior, _ratio(strengths, correlation))
-            mode = dependence_mode(posterior, start, n_classes)
+            start = mode = dependence_mode(posterior, start, n_classes)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd

@@ -42,8 +42,9 @@ ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
 
 #: Standard deviations of a panel's factor on the left-out log posterior, around 1, and of its bias of each class.
 PANEL_SLOPE_SD, PANEL_INTERCEPT_SD = 0.2, 0.2
-#: Standard deviations that the weights of a panel's members may have.
-PANEL_SCALES: tuple[float, ...] = (0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5)
+#: Standard deviations that the weights of a panel's members may have. They are over the design effect: one member among
+#: twenty decides alone with a weight of about 7.
+PANEL_SCALES: tuple[float, ...] = (0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5, 4.0, 6.3)
 #: Standard deviation of the log of that scale, around 0.
 PANEL_LOG_SCALE_SD = 0.7
 #: Prior probability that members need no weights of their own.

@@ -35,6 +35,9 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "models" in found:
         weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
         sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
+    if "model_panel" in found:
+        chance = probability(found["model_panel"]["own_weights"])
+        sentences.append(f"The posterior probability that models need weights beyond this average is {chance}.")
     return sentences
 
 

@@ -117,7 +117,7 @@ def _own_weight(rule: CombinationRule, block: Block, place: int, label: Codes) -
 def _models(
     rule: CombinationRule, block: Block, whole: Floats, label: Codes, names: tuple[str, ...]
 ) -> dict[str, Floats]:
-    """The contributions of the models; "calibration" is what a pool's calibrator adds beyond a common factor.
+    """The contributions of the models; "calibration" is what a pool adds beyond factors of its models.
 
     whole  (n_items, n_classes) log-odds of all models together
     """
@@ -126,7 +126,7 @@ def _models(
     factor = rule.final_calibrator.slope()
     shares = zip(names, rule.pool.contributions(block), strict=True)
     parts = {name: log_odds_of(label, factor * share) for name, share in shares}
-    if rule.final_calibrator.temperature_estimate() is None:
+    if rule.final_calibrator.temperature_estimate() is None or rule.pool.own_share_ > 0:
         parts["calibration"] = whole - np.sum(list(parts.values()), axis=0)
     return parts
 

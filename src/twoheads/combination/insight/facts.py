@@ -176,6 +176,10 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         found |= _response(rule.response, schema.classes)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
+        if len(rule.pool.coefficient_):
+            own = rule.pool.coefficient_[-len(schema.models) :].tolist()
+            weights = dict(zip(schema.models, own, strict=True))
+            found["model_panel"] = {"own_weights": rule.pool.own_share_, "weights": weights}
     return found
 
 

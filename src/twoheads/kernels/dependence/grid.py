@@ -11,6 +11,7 @@ import numpy as np
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.mode import DependenceMode, DependencePrior
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, Factors, StrengthRatio, factors_at
+from twoheads.kernels.priors import HELD_SD
 
 Values: TypeAlias = Callable[[Factors, Floats | None, float], Floats]
 #: Log-density of the log temperature from items without truth, at each of the given values.
@@ -88,7 +89,7 @@ def log_prior_grid(prior: DependencePrior, tau: Floats, correlation: Floats) -> 
 
 def first_guess(values: Values, n: float, prior: DependencePrior, ratio: StrengthRatio) -> tuple[float, float]:
     """Start of Newton's method: with few labels the posterior of tau can have several modes."""
-    if n >= NARROW_LABELS:
+    if n >= NARROW_LABELS or prior.log_temperature_scale <= HELD_SD:
         return prior.log_temperature_mean, prior.correlation_mean
     tau = np.linspace(*LOG_TEMPERATURE_RANGE, 19)[:, None]
     r = np.full((19, 1), prior.correlation_mean)
@@ -105,6 +106,15 @@ class Target:
     prior: DependencePrior
     agreement: Agreement | None
     ratio: StrengthRatio
+
+    def temperatures(self, low: float, high: float, number: int) -> Floats:
+        """Equally spaced values of tau; the only one where the prior holds it and labels are all there is to learn.
+
+        Without labels tau is as uncertain as the spacing of its values.
+        """
+        if self.n > 0 and self.prior.log_temperature_scale <= HELD_SD:
+            return np.array([self.prior.log_temperature_mean])
+        return np.linspace(low, high, number)
 
     def exact(self, mode: DependenceMode, tau: Floats, r: Floats) -> Floats:
         """At each tau (n_temperatures, 1) and r (n_temperatures, n_correlations), with the mode's c."""
@@ -131,7 +141,7 @@ def weighted_grid(
     """Nodes tau and r around a mode, and the log of their weights, (n_nodes,) each."""
     tau, r = _grid(target, mode)
     log_posterior = target.exact(mode, tau, r)
-    cell = (tau[1] - tau[0]) * (r[:, 1:2] - r[:, :1])
+    cell = (r[:, 1:2] - r[:, :1]) * (tau[1] - tau[0] if len(tau) > 1 else 1.0)
     log_posterior += np.log(cell * bias_weight) + log_bias_volume(mode, bias_sd)
     if mode.bias is not None:
         log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
@@ -139,15 +149,19 @@ def weighted_grid(
 
 
 def _grid(target: Target, mode: DependenceMode) -> tuple[Floats, Floats]:
-    """Equally spaced values covering the posterior, (n_temperatures, 1) and (n_temperatures, n_correlations)."""
+    """Equally spaced values covering the posterior, (n_temperatures, 1) and (n_temperatures, n_correlations).
+
+    A temperature that is held has one value.
+    """
     sd = _posterior_sd(mode)
     if target.n >= NARROW_LABELS and sd[0] < NARROW_SD:
         return _narrow_grid(target, mode, sd)
-    tau, r = np.linspace(*LOG_TEMPERATURE_RANGE, 15)[:, None], np.tile(np.linspace(*CORRELATION_BOUNDS, 9), (15, 1))
-    log_posterior = target.exact(mode, tau, r)
+    tau, r = target.temperatures(*LOG_TEMPERATURE_RANGE, 15), np.linspace(*CORRELATION_BOUNDS, 9)
+    log_posterior = target.exact(mode, tau[:, None], np.tile(r, (len(tau), 1)))
     likely = log_posterior > log_posterior.max() - 7.0
-    tau = np.linspace(*_reach(tau[:, 0], likely.any(axis=1)), 15)[:, None]
-    return tau, np.tile(np.linspace(*_reach(r[0], likely.any(axis=0)), 9), (15, 1))
+    tau = target.temperatures(*_reach(tau, likely.any(axis=1)), 15)
+    r = np.linspace(*_reach(r, likely.any(axis=0)), 9)
+    return tau[:, None], np.tile(r, (len(tau), 1))
 
 
 def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floats, Floats]:
@@ -163,7 +177,7 @@ def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floa
     log_posterior = target.quadratic(mode, tau[:, None], r[None])
     fall = 0.5 * reach**2
     at_best = log_posterior.max(axis=1)
-    tau = np.linspace(*_reach(tau, at_best > at_best.max() - fall), number)
+    tau = target.temperatures(*_reach(tau, at_best > at_best.max() - fall), number)
     log_posterior = target.quadratic(mode, tau[:, None], r[None])
     likely = log_posterior > log_posterior.max(axis=1, keepdims=True) - fall
     return tau[:, None], np.stack([np.linspace(*_reach(r, row), number) for row in likely])

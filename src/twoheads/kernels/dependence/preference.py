@@ -77,14 +77,16 @@ def close_calls_to_partner(proba: Floats, partner_label: Codes, log_threshold: f
     returns        (n_classes, n_items)
     """
     item, reach = np.arange(proba.shape[1]), 2.0 * log_threshold
-    others = proba.copy()
-    others[partner_label, item] = 0.0
-    partner, other = proba[partner_label, item], others.max(axis=0)
-    close = (partner_label != MISSING) & (partner < np.exp(reach) * other) & (other < np.exp(reach) * partner)
-    x = np.log(other[close] / partner[close])
-    moved = np.interp(x, [-reach, log_threshold, reach], [-reach, 0.0, reach])
-    preferred = proba.copy()
-    near = others[:, close] * np.exp(moved - x)
-    near[partner_label[close], np.arange(near.shape[1])] = partner[close]
-    preferred[:, close] = near * (proba[:, close].sum(axis=0) / near.sum(axis=0))
+    partner, preferred = proba[partner_label, item], proba.copy()
+    # The others sum to 1 less the partner's, so that only such items can be close.
+    near = (partner_label != MISSING) & (partner * (1.0 + np.exp(-reach)) < proba.sum(axis=0))
+    near = np.flatnonzero(near & (proba.max(axis=0) < np.exp(reach) * partner))
+    others, here = proba[:, near], np.arange(len(near))
+    others[partner_label[near], here] = 0.0
+    x = np.log(others.max(axis=0) / partner[near])
+    close = np.abs(x) < reach
+    near, others, x, here = near[close], others[:, close], x[close], here[: int(close.sum())]
+    others *= np.exp(np.interp(x, [-reach, log_threshold, reach], [-reach, 0.0, reach]) - x)
+    others[partner_label[near], here] = partner[near]
+    preferred[:, near] = others * (proba[:, near].sum(axis=0) / others.sum(axis=0))
     return preferred

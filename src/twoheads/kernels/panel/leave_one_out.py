@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.panel.prediction import leading_two
+from twoheads.kernels.panel.prediction import leading_two, moderated
 from twoheads.kernels.panel.ridge import PanelData, RidgeMode, logits_of, softmax
 
 
@@ -29,7 +29,7 @@ def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
     spread = np.asarray(np.linalg.solve(left, spread), dtype=np.float64)
     residual = (proba - data.target())[:, :, None]
     logits = logits + (removed * (spread @ residual))[:, :, 0]
-    return softmax(moderated(logits, variance_of_lead(logits, spread)))
+    return softmax(moderated(logits.T, variance_of_lead(logits, spread)).T)
 
 
 def _left_out_of_two(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
@@ -39,7 +39,7 @@ def _left_out_of_two(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
     removed = unit * (data.weight > 0)
     spread = spread / (1.0 - removed * spread * expit(odds) * expit(-odds))
     odds = odds + removed * spread * (expit(odds) - data.true_label)
-    odds /= np.sqrt(1.0 + np.pi * np.maximum(spread, 0.0) / 8.0)
+    odds = moderated(odds, spread)
     return np.stack([expit(-odds), expit(odds)], axis=1)
 
 
@@ -59,8 +59,3 @@ def variance_of_lead(logits: Floats, spread: Floats) -> Floats:
     item = np.arange(len(logits))
     variance = spread[item, first, first] + spread[item, second, second]
     return np.asarray(np.maximum(variance - spread[item, first, second] - spread[item, second, first], 0.0))
-
-
-def moderated(logits: Floats, variance: Floats) -> Floats:
-    """Logits divided by sqrt(1 + pi v / 8): their expected probability under a normal posterior (MacKay 1992)."""
-    return np.asarray(logits / np.sqrt(1.0 + np.pi * variance / 8.0)[:, None])

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.special import expit
 
 from twoheads.kernels.answers import Answers, design_effect
-from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.panel.votes import LevelScale, level_features
+from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.panel.votes import LevelScale, Votes, level_features, votes_of
 from twoheads.kernels.simplex import LOG_FLOOR, normalise_exp
 
 
@@ -61,19 +61,32 @@ def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floa
     proba  (n_classes, n_items) the untouched posterior
     level  (n_answers,) the level of each score, as in `LevelScale`; only of two classes
     """
-    votes, per_vote = _votes(panel, answers), 1.0 / design_effect(answers, panel.correlation)
+    votes = votes_of(answers, panel.members, panel.n_classes)
+    share = (1.0 / design_effect(answers, panel.correlation))[votes.item]
     with np.errstate(divide="ignore"):
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
     if panel.n_classes == 2:
-        levels = level_features(answers, level, panel.levels, 2, panel.correlation)
-        odds, variance = _odds(panel, _signed(panel, votes, per_vote, levels), log_proba[1] - log_proba[0])
-        logits = np.outer([-0.5, 0.5], odds)
+        signed = _by_member(panel, votes, np.where(votes.label == 1, share, -share), len(answers))
+        if len(panel.levels.members):
+            signed = np.concatenate(
+                [signed, level_features(answers, level, panel.levels, 2, panel.correlation)], axis=1
+            )
+        odds, variance = _odds(panel, signed, log_proba[1] - log_proba[0])
+        own = expit(np.outer([-1.0, 1.0], moderated(odds, variance)))
     else:
-        logits = _logits(panel, votes, per_vote, log_proba)
-        lead = _lead(panel, votes, per_vote, log_proba, *leading_two(logits))
-        variance = np.einsum("np,np->n", lead @ panel.covariance, lead)
-    logits /= np.sqrt(1.0 + np.pi * np.maximum(variance, 0.0) / 8.0)
-    return np.asarray((1.0 - panel.share) * proba + panel.share * normalise_exp(logits))
+        logits = _logits(panel, votes, share, log_proba)
+        lead = _lead(panel, votes, share, log_proba, *leading_two(logits))
+        own = normalise_exp(moderated(logits, np.einsum("np,np->n", lead @ panel.covariance, lead)))
+    return np.asarray((1.0 - panel.share) * proba + panel.share * own)
+
+
+def moderated(logits: Floats, variance: Floats) -> Floats:
+    """Logits divided by sqrt(1 + pi v / 8): their expected probability under a normal posterior (MacKay 1992).
+
+    logits    (..., n_items)
+    variance  (n_items,) of the difference of the two leading classes
+    """
+    return np.asarray(logits / np.sqrt(1.0 + np.pi * np.maximum(variance, 0.0) / 8.0))
 
 
 def leading_two(logits: Floats) -> tuple[Codes, Codes]:
@@ -89,53 +102,34 @@ def leading_two(logits: Floats) -> tuple[Codes, Codes]:
     return first, others.argmax(axis=0)
 
 
-def _votes(panel: FittedPanel, answers: Answers) -> csr_array:
-    """1 for each vote of a member, (n_items, n_members * n_classes)."""
-    n_members, n_classes = len(panel.members), panel.n_classes
-    answer = np.arange(n_classes)
-    # From a column of answers to the member's; MISSING for other annotators, and in the last place.
-    known = np.full((int(panel.members[-1]) + 2) * n_classes, MISSING)
-    known[panel.members[:, None] * n_classes + answer] = np.arange(n_members)[:, None] * n_classes + answer
-    column = known[np.minimum(answers.column, len(known) - 1)]
-    start = np.arange(len(answers) + 1) if answers.start is None else answers.start
-    there = column != MISSING
-    if not there.all():
-        column, start = column[there], np.concatenate([[0], np.cumsum(there)])[start]
-    return csr_array((np.ones(len(column)), column, start), shape=(len(answers), n_members * n_classes))
+def _by_member(panel: FittedPanel, votes: Votes, value: Floats, n_items: int) -> Floats:
+    """A number per vote at its item and member, 0 elsewhere, (n_items, n_members)."""
+    n_members = len(panel.members)
+    # Of no votes at all, bincount makes integers.
+    total = np.bincount(votes.item * n_members + votes.member, value, n_items * n_members)
+    return total.astype(np.float64, copy=False).reshape(n_items, n_members)
 
 
-def _logits(panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats) -> Floats:
-    """z, (n_classes, n_items)."""
-    n_classes = panel.n_classes
-    own = (panel.theta[1 + n_classes :, None, None] * np.eye(n_classes)).reshape(-1, n_classes)
-    logits = (votes @ own).T * per_vote
-    logits += panel.theta[0] * log_proba
-    logits += panel.theta[1 : 1 + n_classes, None]
-    return np.asarray(logits)
+def _logits(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats) -> Floats:
+    """z, (n_classes, n_items).
+
+    share  (n_votes,) 1 over the design effect of each vote's item
+    """
+    (n_classes, n_items), own = log_proba.shape, panel.theta[1 + panel.n_classes :]
+    total = np.bincount(votes.label * n_items + votes.item, own[votes.member] * share, log_proba.size)
+    logits = panel.theta[0] * log_proba + panel.theta[1 : 1 + n_classes, None]
+    return np.asarray(logits + total.reshape(n_classes, n_items))
 
 
-def _lead(
-    panel: FittedPanel, votes: csr_array, per_vote: Floats, log_proba: Floats, first: Codes, second: Codes
-) -> Floats:
+def _lead(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats, first: Codes, second: Codes) -> Floats:
     """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters)."""
     n_classes, every = panel.n_classes, np.arange(len(first))
     lead = np.zeros((len(first), len(panel.theta)))
     lead[:, 0] = log_proba[first, every] - log_proba[second, every]
     lead[every, 1 + first], lead[every, 1 + second] = 1.0, -1.0
-    item = np.repeat(every, np.diff(votes.indptr))
-    member, answer = np.divmod(votes.indices, n_classes)
-    sign = (answer == first[item]).astype(np.float64) - (answer == second[item])
-    signed = csr_array((sign, member, votes.indptr), shape=(len(first), len(panel.members)))
-    np.multiply(signed.toarray(), per_vote[:, None], out=lead[:, 1 + n_classes :])
+    signed = share * (votes.label == first[votes.item]) - share * (votes.label == second[votes.item])
+    lead[:, 1 + n_classes :] = _by_member(panel, votes, signed, len(first))
     return lead
-
-
-def _signed(panel: FittedPanel, votes: csr_array, per_vote: Floats, levels: Floats) -> Floats:
-    """Derivatives in u of the log-odds of the second of two classes, (n_items, n_weights)."""
-    shape = len(per_vote), len(panel.members)
-    signed = csr_array((2.0 * (votes.indices & 1) - 1.0, votes.indices >> 1, votes.indptr), shape=shape).toarray()
-    signed *= per_vote[:, None]
-    return np.concatenate([signed, levels], axis=1) if levels.shape[1] else signed
 
 
 def _odds(panel: FittedPanel, signed: Floats, log_odds: Floats) -> tuple[Floats, Floats]:

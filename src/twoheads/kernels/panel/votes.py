@@ -28,11 +28,15 @@ def votes_of(answers: Answers, members: Codes, n_classes: int) -> Votes:
 
     members  (n_members,) the annotators who are members, ascending
     """
-    there = answers.column != MISSING
-    item, (annotator, label) = item_of_answers(answers)[there], np.divmod(answers.column[there], n_classes)
-    place = np.minimum(np.searchsorted(members, annotator), len(members) - 1)
-    own = members[place] == annotator
-    return Votes(item[own], place[own], label[own])
+    # From a column of answers to the member's; MISSING for other annotators, and in the last place.
+    known = np.full((int(members[-1]) + 2 if len(members) else 1) * n_classes, MISSING)
+    answer = np.arange(n_classes)
+    known[members[:, None] * n_classes + answer] = np.arange(len(members))[:, None] * n_classes + answer
+    column, item = known[np.minimum(answers.column, len(known) - 1)], item_of_answers(answers)
+    own = column != MISSING
+    if not own.all():
+        column, item = column[own], item[own]
+    return Votes(item, *np.divmod(column, n_classes))
 
 
 def vote_features(answers: Answers, members: Codes, n_classes: int, correlation: float) -> Floats:

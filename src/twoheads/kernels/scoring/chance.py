@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from twoheads.kernels.arrays import Floats
@@ -18,6 +20,7 @@ from twoheads.kernels.priors import (
 NODES = (np.arange(400) + 0.5) / 400
 
 
+@lru_cache(maxsize=256)  # a team asks for that of its record with every block that it predicts
 def chance_better(won: float, lost: float, expected: float, n: float) -> float:
     """Probability that the team errs less often than a partner on new items; a draw counts half.
 
