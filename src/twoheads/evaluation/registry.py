@@ -22,6 +22,8 @@ from twoheads.kernels.simplex import FLOOR
 
 #: What else might have been true counts as so many items.
 _POSSIBLE_ITEMS = 3.0
+#: Wrong labels of the truth, as a share of these.
+_MISLABELLED = 0.02
 #: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
 #: are somewhat too sure.
 _LOG_POWER_PRIOR = float(np.log(0.8)), 0.28
@@ -63,7 +65,8 @@ def _possible(items: ScoredItems, true_label: Codes, loss: Floats) -> tuple[Floa
     """What else might have been true, were these the outcomes: losses, and their weights in items."""
     weight = items.weight * (items.weight.sum() / (items.weight**2).sum())
     power = best_log_power(items.known_proba, true_label, weight, _LOG_POWER_PRIOR)
-    return possible_losses(loss, raised(items.known_proba, power), items=_POSSIBLE_ITEMS)
+    proba = raised(items.known_proba, power)
+    return possible_losses(loss, proba, items=_POSSIBLE_ITEMS, mislabelled=_MISLABELLED)
 
 
 def _expected_calibration_error(items: ScoredItems) -> Score:

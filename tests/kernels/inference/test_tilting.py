@@ -58,7 +58,14 @@ def test_possible_losses_keep_their_weight_and_mean():
     rng = np.random.default_rng(2)
     proba = rng.dirichlet(np.ones(5), 200).T
     loss = -np.log(proba)
-    value, weight = possible_losses(loss, proba, items=2.0)
-    assert len(value) <= 256
+    value, weight = possible_losses(loss, proba, items=2.0, mislabelled=0.0)
+    assert len(value) <= 257
     assert weight.sum() == pytest.approx(2.0)
     assert weight @ value / 2.0 == pytest.approx((proba * loss).sum() / 200)
+
+
+def test_a_wrong_label_costs_the_mean_of_all_classes_but_the_best():
+    loss, proba = np.array([[0.1, 3.0], [2.0, 0.2], [4.0, 5.0]]), np.full((3, 2), 1 / 3)
+    value, weight = possible_losses(loss, proba, items=2.0, mislabelled=0.1)
+    assert value[-1] == pytest.approx((2.0 + 4.0 + 3.0 + 5.0) / 4)
+    assert weight[-1] == pytest.approx(0.2)

@@ -112,13 +112,24 @@ def _sample(values: Floats, weight: Floats, possible: tuple[Floats, Floats] | No
     return Sample(family, centre, count, own, least, span)
 
 
-def possible_losses(loss: Floats, proba: Floats, *, items: float) -> tuple[Floats, Floats]:
+def possible_losses(loss: Floats, proba: Floats, *, items: float, mislabelled: float) -> tuple[Floats, Floats]:
     """The losses of every outcome of every item, as values that might have been seen, in cells of similar loss.
+
+    A wrong label of the truth costs a sharp forecaster much and is not in its probabilities: it is one value more, the
+    mean over items of all classes but the least costly. Tilting would find the largest of them.
 
     loss, proba  (n_classes, n_items) the loss if a class is true, and how likely that is
     items        their total weight
+    mislabelled  how many wrong labels are possible beside them, as a share of them
     """
-    flat, weight = loss.ravel(), np.asarray((proba / proba.sum()).ravel() * items, dtype=np.float64)
+    wrong = float((loss.sum(axis=0) - loss.min(axis=0)).mean()) / max(1, len(loss) - 1)
+    value, weight = _in_cells(loss, np.asarray(proba * (items / proba.sum()), dtype=np.float64))
+    return np.append(value, wrong), np.append(weight, items * mislabelled)
+
+
+def _in_cells(loss: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Mean and weight of each cell of similar losses; any shape."""
+    flat, weight = loss.ravel(), weight.ravel()
     least, span = float(flat.min()), float(np.ptp(flat))
     if len(flat) <= CELLS or not span > 0:
         return flat, weight
