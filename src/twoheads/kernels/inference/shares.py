@@ -37,7 +37,7 @@ def _low_end(seen: float, count: float, level: float) -> float:
     if seen <= 0:
         return 0.0
     tail = (1.0 - level) / 2.0
-    not_ruled_out = min(0.5, 1.0 - (MOST * tail) ** (1.0 / count))
+    not_ruled_out = min(0.5, 1.0 - float((MOST * tail) ** (1.0 / count)))
     return min(_limit(seen, count, 2.0 * tail), max(_limit(seen, count, tail), not_ruled_out))
 
 

@@ -51,18 +51,18 @@ class Family(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A mean of ``count`` values and their family, scaled by ``least + span * value``; ``own`` is the mean's tilt."""
+    """A mean of a ``number`` of values and their family, scaled by ``least + span * value``; ``own`` is the mean's tilt."""
 
     family: Family
     mean: float
-    count: float
+    number: float
     own: float
     least: float
     span: float
 
     def end(self, tail: float, *, upper: bool) -> float:
         """The mean of the member under which a mean as small, or as large, as the one seen has this probability."""
-        quantile = float(stdtrit(self.count - 1.0, 1.0 - tail))
+        quantile = float(stdtrit(self.number - 1.0, 1.0 - tail))
         end = _limit(self, -quantile if upper else quantile)
         return self.least + self.span * (max(end, self.mean) if upper else min(end, self.mean))
 
@@ -141,7 +141,7 @@ def _in_cells(loss: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 def _limit(sample: Sample, quantile: float) -> float:
     """The mean of the member of the family under which the mean seen is at this normal quantile."""
-    family, mean, count, own = sample.family, sample.mean, sample.count, sample.own
+    family, mean, count, own = sample.family, sample.mean, sample.number, sample.own
     log_own, variance = family.log_total(own), family.mean_variance(own)[1]
 
     def rareness(tilt: float) -> float:
