@@ -51,7 +51,7 @@ class Family(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A mean of a ``number`` of values and their family, scaled by ``least + span * value``; ``own`` is the mean's tilt."""
+    """A mean of a ``number`` of values and their family, scaled by ``least + span * value``; ``own`` is its tilt."""
 
     family: Family
     mean: float
