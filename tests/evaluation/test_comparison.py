@@ -208,7 +208,7 @@ def test_no_error_among_few_items_does_not_mean_none():
     truth = np.zeros(20, dtype=int)
     error = compare_predictions(given(truth, truth, truth, truth), n_bootstrap=100).combination.error
     assert (error.value, error.low) == (0.0, 0.0)
-    assert error.high == pytest.approx(1.96**2 / (20 + 1.96**2), abs=1e-3)  # Wilson's interval of 0 in 20
+    assert error.high == pytest.approx(1 - 0.0375 ** (1 / 20))  # (1 - p)^20 = 1.5 * .025
 
 
 def test_grouped_resampling_gives_the_same_intervals(monkeypatch):

@@ -71,11 +71,17 @@ def resampling(n_items: int, n_bootstrap: int, rng: np.random.Generator) -> Resa
 
 
 def mean_score(
-    values: Floats, weight: Floats, replicates: Resampling, *, possible: tuple[Floats, Floats] | None = None
+    values: Floats,
+    weight: Floats,
+    replicates: Resampling,
+    *,
+    possible: tuple[Floats, Floats] | None = None,
+    reach: float = -np.inf,
 ) -> Score:
     """Weighted mean with its interval: by tilting, which knows skewed values, and percentiles of very many items.
 
     possible  values that might have been seen as well, and their weights in items
+    reach     up to where no sample rules a mean out from above
     """
     value = scores.weighted_mean(values, weight)
     counted = weight > 0
@@ -84,7 +90,7 @@ def mean_score(
     if len(values) > MANY:
         low, high = percentiles(replicates.means(values, weight))
     else:
-        low, high = tilting_interval(values[counted], weight[counted], LEVEL, possible=possible)
+        low, high = tilting_interval(values[counted], weight[counted], LEVEL, possible=possible, reach=reach)
     return Score(value, min(low, value), max(high, value))
 
 

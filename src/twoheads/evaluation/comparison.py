@@ -161,7 +161,7 @@ def compare(
     Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
 
     Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are
-    Wilson's of a share, a posterior's of a difference of errors, by exponential tilting of a mean loss, and, with more
+    mid-p of a share, a posterior's of a difference of errors, by exponential tilting of a mean loss, and, with more
     than 2,000 items, percentiles of a bootstrap of all members together. Those of calibration errors are of what is not
     chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the same items;
     that favours it, never the team. The p-value is McNemar's exact test on the items that one of the two has right and

@@ -71,7 +71,7 @@ def _of(statistic: Statistic) -> Pair:
 def _share(
     share_of: Callable[[Floats, Floats], tuple[Floats, Floats]], statistic: Callable[[LabelSums, int], Floats]
 ) -> Callable[[int], Pair]:
-    """Score and parts, by class, of a share of some of the items: Wilson's interval.
+    """Score and parts, by class, of a share of some of the items, with its interval.
 
     share_of  from truth and label of a class, (n_items,) each, to what is counted and among which, (n_items,) each
     """

@@ -10,18 +10,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twoheads.evaluation.bootstrap import MANY, Score, mean_score, share_score
+from twoheads.evaluation.bootstrap import LEVEL, MANY, MIN_ITEMS, Score, mean_score, share_score
 from twoheads.evaluation.calibration_scores import classwise_score, top_label_score
 from twoheads.evaluation.label_metrics import LABEL_METRICS
 from twoheads.evaluation.metric import Metric, ScoredItems
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.calibration import best_log_power, raised
-from twoheads.kernels.inference.tilting import possible_losses
+from twoheads.kernels.inference.tilting import possible_losses, tilting_interval
 from twoheads.kernels.scoring import scores
 from twoheads.kernels.simplex import FLOOR
 
 #: What else might have been true counts as so many items.
 _POSSIBLE_ITEMS = 3.0
+#: Wrong labels of the truth, as a share of these.
+_MISLABELLED = 0.02
 #: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
 #: are somewhat too sure.
 _LOG_POWER_PRIOR = float(np.log(0.8)), 0.28
@@ -50,12 +52,21 @@ def _brier_score(items: ScoredItems) -> Score:
 
 def _mean_loss(items: ScoredItems, seen: Floats, loss: Floats) -> Score:
     """The mean of the losses seen; every outcome of every item, ``loss`` (n_classes, n_items), is possible."""
-    if len(seen) > MANY:
+    if not MIN_ITEMS <= len(seen) <= MANY:
         return mean_score(seen, items.weight, items.replicates)
+    # Had every item's most probable class been true, no mean up to here would be ruled out from above.
+    best, each = items.known_proba.argmax(axis=0), np.arange(len(seen))
+    reach = tilting_interval(loss[best, each], items.weight, LEVEL, possible=_possible(items, best, loss))[1]
+    possible = _possible(items, items.true_label, loss)
+    return mean_score(seen, items.weight, items.replicates, possible=possible, reach=reach)
+
+
+def _possible(items: ScoredItems, true_label: Codes, loss: Floats) -> tuple[Floats, Floats]:
+    """What else might have been true, were these the outcomes: losses, and their weights in items."""
     weight = items.weight * (items.weight.sum() / (items.weight**2).sum())
-    power = best_log_power(items.known_proba, items.true_label, weight, _LOG_POWER_PRIOR)
-    possible = possible_losses(loss, raised(items.known_proba, power), items=_POSSIBLE_ITEMS)
-    return mean_score(seen, items.weight, items.replicates, possible=possible)
+    power = best_log_power(items.known_proba, true_label, weight, _LOG_POWER_PRIOR)
+    proba = raised(items.known_proba, power)
+    return possible_losses(loss, proba, items=_POSSIBLE_ITEMS, mislabelled=_MISLABELLED)
 
 
 def _expected_calibration_error(items: ScoredItems) -> Score:

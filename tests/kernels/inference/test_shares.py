@@ -4,35 +4,59 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom, multinomial
+from scipy.stats import binom, multinomial, poisson
 
 from twoheads.kernels.inference.shares import paired_interval, share_interval
-from twoheads.kernels.scoring.scores import wilson_interval
 
 
 def of_counts(below, above, n):
     return paired_interval(np.repeat([-1.0, 0.0, 1.0], [below, n - below - above, above]), np.ones(n), 0.95)
 
 
-def test_with_many_of_both_kinds_a_share_has_wilsons_interval():
-    low, high = wilson_interval(np.array([0.2]), np.array([50.0]), 1.959963984540054)
-    assert share_interval(0.2, 50.0, 0.95) == pytest.approx((low[0], high[0]))
+def test_with_many_of_both_kinds_a_share_has_the_mid_p_interval():
+    low, high = share_interval(0.2, 100.0, 0.95)
+    assert binom.sf(20, 100, low) + binom.pmf(20, 100, low) / 2 == pytest.approx(0.025)
+    assert binom.cdf(19, 100, high) + binom.pmf(20, 100, high) / 2 == pytest.approx(0.025)
 
 
-def test_one_error_has_the_limit_of_a_poisson_number():
-    # P(one or more) = 1 - exp(-m) = .05 at m = .0513.
-    assert share_interval(1 / 30, 30.0, 0.95)[0] == pytest.approx(-np.log(0.95) / 30)
-    assert share_interval(29 / 30, 30.0, 0.95)[1] == pytest.approx(1 + np.log(0.95) / 30)
+def test_few_of_a_kind_have_exact_limits():
+    # P(none of 30) = (1 - p)^30 is .0375 = 1.5 * .025 at the upper end of 0, and .925 at the lower end of 1.
+    assert share_interval(0.0, 30.0, 0.95) == pytest.approx((0.0, 1 - 0.0375 ** (1 / 30)))
+    assert share_interval(1 / 30, 30.0, 0.95)[0] == pytest.approx(1 - 0.925 ** (1 / 30))
+    assert share_interval(29 / 30, 30.0, 0.95)[1] == pytest.approx(0.925 ** (1 / 30))
+
+
+@pytest.mark.parametrize("n", [1, 3, 10, 30, 100, 300])
+def test_a_share_is_covered_within_two_and_a_half_points_wherever_that_is_possible(n):
+    ends = np.array([share_interval(right / n, float(n), 0.95) for right in range(n + 1)])
+    jumps = ends[ends[:, 0] > 0, 0]
+    shares = np.concatenate([np.geomspace(0.02 / n, 0.5, 200), jumps - 1e-9, jumps + 1e-9])
+    for share in shares[(shares > 0) & (shares <= 0.5)]:
+        chance = binom.pmf(np.arange(n + 1), n, share)
+        held = chance[(ends[:, 0] <= share) & (share <= ends[:, 1])].sum()
+        assert held > 0.925 - 1e-6
+        # Numbers that are not ruled out are consecutive: of few, no set of them may have a probability near 95 %.
+        up_to = np.append(0.0, chance.cumsum()[: min(n, 12) + 1])
+        sets = up_to[None] - up_to[:, None]
+        if share * n < 3 and n >= 30:
+            assert (held <= 0.975) == ((sets >= 0.925) & (sets <= 0.975)).any()
 
 
 @pytest.mark.parametrize("n", [30, 100, 300])
-def test_a_share_is_never_covered_in_less_than_92_percent(n):
+def test_a_share_is_covered_at_its_level_on_average(n):
     ends = np.array([share_interval(right / n, float(n), 0.95) for right in range(n + 1)])
-    shares = np.geomspace(0.1 / n, 0.5, 200)
-    held = [binom.pmf(np.arange(n + 1), n, p)[(ends[:, 0] <= p) & (p <= ends[:, 1])].sum() for p in shares]
-    assert min(held) > 0.92
-    often = np.array(held)[shares * n > 3]
-    assert np.mean(np.abs(often - 0.95) <= 0.025) > 0.95
+    for expected in ((0.3, 1.0), (1.0, 3.0), (3.0, 10.0)):
+        shares = np.linspace(*expected, 100) / n
+        held = [binom.pmf(np.arange(n + 1), n, p)[(ends[:, 0] <= p) & (p <= ends[:, 1])].sum() for p in shares]
+        assert np.mean(held) == pytest.approx(0.955, abs=0.006)
+
+
+def test_numbers_of_items_need_not_be_whole():
+    low, high = np.array([share_interval(x / 20, 20.0, 0.95) for x in np.linspace(0, 20, 101)]).T
+    assert (np.diff(low) >= 0).all()
+    assert (np.diff(high) >= 0).all()
+    assert np.abs(np.diff(low)).max() < 0.06
+    assert low == pytest.approx(1 - high[::-1])
 
 
 def test_a_paired_interval_is_the_posterior_of_a_dirichlet():
@@ -50,6 +74,22 @@ def test_a_paired_interval_covers_at_its_level_where_three_items_or_more_differ(
         chance = multinomial.pmf([(b, c, n - b - c) for b, c in counts], n, [below, above, 1 - differ])
         held = chance[(ends[:, 0] <= above - below) & (above - below <= ends[:, 1])].sum() / chance.sum()
         assert held == pytest.approx(0.95, abs=0.025)
+
+
+def test_items_that_all_differ_in_one_direction_are_covered_as_a_share_is():
+    n = 100
+    ends = np.array([of_counts(below, 0, n) for below in range(31)])
+    for expected in np.linspace(0.1, 8.0, 80):
+        chance = binom.pmf(np.arange(31), n, expected / n)
+        held = chance[(ends[:, 0] <= -expected / n) & (-expected / n <= ends[:, 1])].sum() / chance.sum()
+        assert held > 0.925
+
+
+def test_differences_that_a_sign_test_does_not_find_cannot_be_covered_at_exactly_95_percent():
+    # With two items expected to differ, either way alike, all of at least six must differ in one direction for p < .05:
+    # an interval without 0 there, and only there, covers 0 in more than 99 % of cases.
+    differ = np.arange(200)
+    assert (poisson.pmf(differ[6:], 2.0) * 2 * 0.5 ** differ[6:]).sum() < 0.01
 
 
 def test_fractions_count_as_fewer_differences_of_a_smaller_size():

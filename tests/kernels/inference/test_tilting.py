@@ -36,6 +36,15 @@ def test_what_was_not_seen_is_possible():
     assert low == pytest.approx(-high, abs=1e-6)
 
 
+def test_means_within_reach_have_the_whole_error_at_the_lower_end():
+    values = np.repeat([0.0, 1.0], [28, 2])
+    two_sided, one_sided = (tilting_interval(values, np.ones(30), level)[0] for level in (0.95, 0.9))
+    assert tilting_interval(values, np.ones(30), 0.95, reach=0.2)[0] == pytest.approx(one_sided)
+    assert tilting_interval(values, np.ones(30), 0.95, reach=0.001)[0] == pytest.approx(two_sided)
+    between = (two_sided + one_sided) / 2
+    assert tilting_interval(values, np.ones(30), 0.95, reach=between)[0] == pytest.approx(between)
+
+
 def test_weights_count_as_kish_says():
     values = np.random.default_rng(1).exponential(1.0, 60)
     twice = tilting_interval(values, np.full(60, 2.0), 0.95)
@@ -49,7 +58,14 @@ def test_possible_losses_keep_their_weight_and_mean():
     rng = np.random.default_rng(2)
     proba = rng.dirichlet(np.ones(5), 200).T
     loss = -np.log(proba)
-    value, weight = possible_losses(loss, proba, items=2.0)
-    assert len(value) <= 256
+    value, weight = possible_losses(loss, proba, items=2.0, mislabelled=0.0)
+    assert len(value) <= 257
     assert weight.sum() == pytest.approx(2.0)
     assert weight @ value / 2.0 == pytest.approx((proba * loss).sum() / 200)
+
+
+def test_a_wrong_label_costs_the_mean_of_all_classes_but_the_best():
+    loss, proba = np.array([[0.1, 3.0], [2.0, 0.2], [4.0, 5.0]]), np.full((3, 2), 1 / 3)
+    value, weight = possible_losses(loss, proba, items=2.0, mislabelled=0.1)
+    assert value[-1] == pytest.approx((2.0 + 4.0 + 3.0 + 5.0) / 4)
+    assert weight[-1] == pytest.approx(0.2)

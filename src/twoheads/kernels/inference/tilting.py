@@ -3,7 +3,8 @@
 Values ``x_j`` of weights ``w_j`` (sum 1) belong to the family ``w_j exp(t x_j) / sum_i w_i exp(t x_i)``, whose mean
 grows with t. The interval has the means of those members of the family under which a mean of n values as large, or as
 small, as the one seen is not too rare; their tails are given by a saddlepoint approximation. Of a share it is close to
-the mid-p interval; of a mean of losses it is not symmetric, as it should not be.
+the mid-p interval; of a mean of losses it is not symmetric, as it should not be. A mean so small that even the best
+sample could not rule it out from above may have the whole error at the lower end.
 
 Efron (1981), Nonparametric standard errors and confidence intervals. DiCiccio & Romano (1990), Nonparametric confidence
 limits by resampling methods and least favorable families. Tails: Lugannani & Rice (1980) in Barndorff-Nielsen's form
@@ -49,15 +50,52 @@ class Family(NamedTuple):
         return mean, float(share @ (self.value - mean) ** 2)
 
 
+class Sample(NamedTuple):
+    """A mean of a ``number`` of values and their family, scaled by ``least + span * value``; ``own`` is its tilt."""
+
+    family: Family
+    mean: float
+    number: float
+    own: float
+    least: float
+    span: float
+
+    def end(self, tail: float, *, upper: bool) -> float:
+        """The mean of the member under which a mean as small, or as large, as the one seen has this probability."""
+        quantile = float(stdtrit(self.number - 1.0, 1.0 - tail))
+        end = _limit(self, -quantile if upper else quantile)
+        return self.least + self.span * (max(end, self.mean) if upper else min(end, self.mean))
+
+
 def tilting_interval(
-    values: Floats, weight: Floats, level: float, *, possible: tuple[Floats, Floats] | None = None
+    values: Floats,
+    weight: Floats,
+    level: float,
+    *,
+    possible: tuple[Floats, Floats] | None = None,
+    reach: float = -np.inf,
 ) -> tuple[float, float]:
     """Interval of the mean of values, of which n (Kish's number, by their weights) were seen.
 
     values, weight  (n_values,) weights positive
     possible        values that might have been seen as well, and their weights in items: they widen the range of what
                     the mean can be, and do not change its estimate
+    reach           how far the interval of the best sample would have reached: up to there no sample rules a mean out
+                    from above, and the lower end may be wrong in ``1 - level`` of cases
     """
+    seen = _sample(values, weight, possible)
+    if seen is None:
+        mean = float(weight @ values / weight.sum())
+        return mean, mean
+    tail = (1.0 - level) / 2.0
+    low, high = seen.end(tail, upper=False), seen.end(tail, upper=True)
+    if reach > low:
+        low = min(reach, seen.end(2.0 * tail, upper=False))
+    return low, high
+
+
+def _sample(values: Floats, weight: Floats, possible: tuple[Floats, Floats] | None) -> Sample | None:
+    """The mean of the values and their family; None where all values are the same."""
     mean = float(weight @ values / weight.sum())
     count = float(weight.sum() ** 2 / (weight**2).sum())
     share = weight * (count / weight.sum())
@@ -66,21 +104,32 @@ def tilting_interval(
         values, share = values[share > 0], share[share > 0]
     least, span = float(values.min()), float(np.ptp(values))
     if not span > 0 or count <= 1:
-        return mean, mean
+        return None
     family = Family((values - least) / span, np.log(share / share.sum()))
     centre = min(max((mean - least) / span, INWARDS), 1.0 - INWARDS)
-    quantile = float(stdtrit(count - 1.0, (1.0 + level) / 2.0))
-    low, high = _limits(family, centre, count, quantile)
-    return least + span * min(low, centre), least + span * max(high, centre)
+    towards = 10.0 if family.mean_variance(0.0)[0] < centre else -10.0
+    own = _root(lambda tilt: family.mean_variance(tilt)[0] - centre, 0.0, towards)
+    return Sample(family, centre, count, own, least, span)
 
 
-def possible_losses(loss: Floats, proba: Floats, *, items: float) -> tuple[Floats, Floats]:
+def possible_losses(loss: Floats, proba: Floats, *, items: float, mislabelled: float) -> tuple[Floats, Floats]:
     """The losses of every outcome of every item, as values that might have been seen, in cells of similar loss.
+
+    A wrong label of the truth costs a sharp forecaster much and is not in its probabilities: it is one value more, the
+    mean over items of all classes but the least costly. Tilting would find the largest of them.
 
     loss, proba  (n_classes, n_items) the loss if a class is true, and how likely that is
     items        their total weight
+    mislabelled  how many wrong labels are possible beside them, as a share of them
     """
-    flat, weight = loss.ravel(), np.asarray((proba / proba.sum()).ravel() * items, dtype=np.float64)
+    wrong = float((loss.sum(axis=0) - loss.min(axis=0)).mean()) / max(1, len(loss) - 1)
+    value, weight = _in_cells(loss, np.asarray(proba * (items / proba.sum()), dtype=np.float64))
+    return np.append(value, wrong), np.append(weight, items * mislabelled)
+
+
+def _in_cells(loss: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Mean and weight of each cell of similar losses; any shape."""
+    flat, weight = loss.ravel(), weight.ravel()
     least, span = float(flat.min()), float(np.ptp(flat))
     if len(flat) <= CELLS or not span > 0:
         return flat, weight
@@ -90,10 +139,9 @@ def possible_losses(loss: Floats, proba: Floats, *, items: float) -> tuple[Float
     return np.asarray(sums[seen] / total[seen]), np.asarray(total[seen], dtype=np.float64)
 
 
-def _limits(family: Family, mean: float, count: float, quantile: float) -> tuple[float, float]:
-    """The smallest and largest mean of members of the family under which the mean seen is not too rare."""
-    towards = 10.0 if family.mean_variance(0.0)[0] < mean else -10.0
-    own = _root(lambda tilt: family.mean_variance(tilt)[0] - mean, 0.0, towards)
+def _limit(sample: Sample, quantile: float) -> float:
+    """The mean of the member of the family under which the mean seen is at this normal quantile."""
+    family, mean, count, own = sample.family, sample.mean, sample.number, sample.own
     log_own, variance = family.log_total(own), family.mean_variance(own)[1]
 
     def rareness(tilt: float) -> float:
@@ -103,10 +151,8 @@ def _limits(family: Family, mean: float, count: float, quantile: float) -> tuple
         wald = away * np.sqrt(count * variance)
         return float(root + np.log(wald / root) / root) if abs(root) > 1e-3 and wald / root > 0 else float(root)
 
-    step = 1.0 / np.sqrt(count * variance)
-    below = _root(lambda tilt: rareness(tilt) - quantile, own, -step)
-    above = _root(lambda tilt: rareness(tilt) + quantile, own, step)
-    return family.mean_variance(below)[0], family.mean_variance(above)[0]
+    step = -np.sign(quantile) / np.sqrt(count * variance)
+    return family.mean_variance(_root(lambda tilt: rareness(tilt) - quantile, own, step))[0]
 
 
 def _root(function: Callable[[float], float], start: float, step: float) -> float:
