@@ -144,8 +144,8 @@ class HierarchicalConfusion(Confusion):
 
     def _join(self, people: HierarchicalConfusion, machines: HierarchicalConfusion) -> Self:
         self.groups_ = people, machines
-        self.shapes_, self.node_weight_, self.log_evidence_ = people.shapes_, people.node_weight_, people.log_evidence_
-        self.crowd_counts_, self.crowd_given_true_ = people.crowd_counts_, people.crowd_given_true_
+        for name in ("shapes_", "node_weight_", "log_evidence_", "crowd_counts_", "crowd_given_true_"):
+            setattr(self, name, getattr(people, name))
         self.human_given_true_ = np.empty_like(self.counts_)
         for who, group in zip(self._members(), self.groups_, strict=True):
             self.human_given_true_[who] = group.people()[:-1]
@@ -195,7 +195,8 @@ class HierarchicalConfusion(Confusion):
         """The estimate of some annotators only; its matrices no longer follow from what it keeps."""
         chosen = super().of(who)
         if chosen is not self:
-            vars(chosen).pop("machines_", None)
+            if self._has_groups:
+                del chosen.machines_
             chosen._forget_overlap()
         return chosen
 

@@ -13,7 +13,7 @@ from twoheads.confusion.response import ResponseModel
 from twoheads.dependence.evidence import OutOfFoldLikelihood
 from twoheads.kernels.answers import item_of_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.simplex import FLOOR
 
 #: Leave-one-out rows are tabulated once if they have fewer numbers than this together (32 MB).
@@ -40,6 +40,11 @@ def out_of_fold_likelihood(
         return answers
     responses = response.out_of_fold(response_counts_by_fold(blocks, response))
     return lambda block: answers(block) + responses(block, fold_of(block))
+
+
+def apart(blocks: Sequence[Block], machines: Sequence[int], people: Sequence[int]) -> list[list[Block]]:
+    """The blocks with the answers of people only, and with those of machines only."""
+    return [[without_annotators(block, others) for block in blocks] for others in (machines, people)]
 
 
 def _answer_likelihood(log_rows: Rows, by_fold: bool, block: Block) -> Floats:

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from twoheads.combination.fitting.cross_fitting import out_of_fold_likelihood
+from twoheads.combination.fitting.cross_fitting import apart, out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.items.protocol import Schema
@@ -19,7 +19,7 @@ from twoheads.dependence import Dependence
 from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
 from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.blocks import Block, without_annotators
+from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.groups import separation_mean
 from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
@@ -32,7 +32,6 @@ from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 SAMPLE_NUMBERS = 8_000_000
 #: With many classes the Hessian is a product of matrices, which is efficient on blocks of so many items.
 MIN_ITEMS = 1024
-
 #: Prior of the log temperature of a team without a model: held at 0.
 NO_TEMPERATURE = 0.0, HELD_SD
 
@@ -147,8 +146,8 @@ def held_out_predictions(state: FitState) -> CrossFittedPredictions:
     assert state.dependence is not None
     assert state.out_of_fold is not None
     rule, n_labels = replace(state.rule, preference=None), float(state.statistics.labels_per_class.sum())
-    dependence, out_of_fold = state.dependence, state.out_of_fold
-    return partial(_predictions, rule, state.schema, out_of_fold, dependence, dependence.plain(), n_labels)
+    parts = state.schema, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels
+    return partial(_predictions, rule, *parts)
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -165,8 +164,7 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
 def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
     """The preference in close calls, which is part of the combination that the record judges."""
     counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
-    human_only, model_only, n = map(float, counts)
-    return fit_preference(human_only, model_only, n)
+    return fit_preference(*map(float, counts))
 
 
 def _separation(
@@ -174,19 +172,18 @@ def _separation(
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
     n_labels: float,
-    blocks: Sequence[Block],
+    few: Sequence[Block],
 ) -> float:
     """How far people and machines are two groups, by the labelled items."""
     plain = dependence.plain()
 
     def kernel(block: Block) -> tuple[Floats]:
         assert block.true_label is not None
-        likelihood = out_of_fold(block)
-        combined, _ = _left_out_posteriors(rule, dependence, plain, block, likelihood, n_labels)
+        likelihood, combined, _ = _left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
         groups = rule.groups(block, likelihood, out_of_fold, dependence.correlation_)
         return (groups.log_likelihood(combined, block.true_label, block.weight),)
 
-    return separation_mean(sum_blocks(kernel, blocks)[0])
+    return separation_mean(sum_blocks(kernel, few)[0])
 
 
 def _answers_per_item(state: FitState) -> float:
@@ -202,11 +199,10 @@ def _fold_counts(state: FitState) -> Floats | None:
     if state.single:
         return None
     counts = partial(crowd_counts_by_fold, n_classes=state.schema.n_classes, correlation=state.correlation)
-    others = state.rule.machines, state.schema.people
-    if not others[0]:
-        return counts(state.labelled_blocks)
-    groups = [[without_annotators(block, who) for block in state.labelled_blocks] for who in others]
-    return np.stack([counts(group) for group in groups], axis=1)
+    machines, blocks = state.rule.machines, state.labelled_blocks
+    if not machines:
+        return counts(blocks)
+    return np.stack([counts(group) for group in apart(blocks, machines, state.schema.people)], axis=1)
 
 
 def _unlabelled_evidence(state: FitState) -> Evidence | None:
@@ -253,10 +249,8 @@ def _predictions(
     block: Block,
 ) -> tuple[Floats, Floats, Codes, Codes]:
     """`CrossFittedPredictions` of a block."""
-    likelihood = out_of_fold(block)
-    combined, product = _left_out_posteriors(rule, dependence, plain, block, likelihood, n_labels)
-    if rule.machines:
-        combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
+    likelihood, combined, product = _left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
+    combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
     label = rule.human_label(block, likelihood)
     if not schema.machines:
@@ -266,16 +260,22 @@ def _predictions(
 
 
 def _left_out_posteriors(
-    rule: CombinationRule, dependence: Dependence, plain: Dependence, block: Block, likelihood: Floats, n_labels: float
-) -> tuple[Floats, Floats]:
-    """The posteriors of a labelled block, and those of the plain product, (n_classes, n_items).
+    rule: CombinationRule,
+    out_of_fold: OutOfFoldLikelihood,
+    dependence: Dependence,
+    plain: Dependence,
+    n_labels: float,
+    block: Block,
+) -> tuple[Floats, Floats, Floats]:
+    """Likelihood of a labelled block's answers, its posteriors, and those of the plain product, (n_classes, n_items).
 
     With few labels each of them moves the parameters of the combination: they too are then left out.
     """
+    likelihood = out_of_fold(block)
     combined, product = rule.posteriors(block, likelihood, dependence, plain)
     if n_labels <= MOST_LABELS and len(dependence.weight_) * combined.size <= NUMBERS:
         _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
-    return combined, product
+    return likelihood, combined, product
 
 
 def _leave_out(

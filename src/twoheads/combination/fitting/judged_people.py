@@ -38,7 +38,7 @@ def _people_per_item(state: FitState, machines: tuple[int, ...]) -> float:
         answers = without_annotators(block, machines).answers
         assert answers is not None
         per_item = answers.per_item()
-        return np.count_nonzero(per_item), int(per_item.sum())
+        return int(np.count_nonzero(per_item)), int(per_item.sum())
 
     n_items, n_answers = sum_blocks(kernel, state.items.blocks())
     return float(n_answers / max(n_items, 1))
