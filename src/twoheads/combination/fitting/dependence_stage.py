@@ -164,7 +164,7 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
 def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
     """The preference in close calls, which is part of the combination that the record judges."""
     counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
-    return fit_preference(*map(float, counts))
+    return fit_preference(float(counts[0]), float(counts[1]), float(counts[2]))
 
 
 def _separation(
