@@ -2,6 +2,7 @@
 
 - pairs: one person and one model on every set of the folder. Regret is how far the team's error, a mean over draws, is
   above that of the better of the two.
+- rounded: the same with the models' probabilities rounded to two decimals, as many tables have them.
 - judges: LLM judges, half of the texts to learn from and half held out, both in turn, beside logistic regression with a
   ridge penalty by cross-validation on the same labels or scores, and the judge with the fewest errors on the latter.
 - crowds: people without a model or truth, beside the majority vote (ties shared) and Dawid and Skene's EM.
@@ -9,6 +10,7 @@
 
 import argparse
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +41,24 @@ def scores(truth, proba):
     return 100 * error_rate(truth, proba, classes=classes), log_loss(truth, proba, classes=classes)
 
 
-def pairs(folder, draws):
+def to_decimals(proba, decimals):
+    """Rows with so many decimals, normalised; all of them as they are where one would be all zeros."""
+    cut = np.round(proba / proba.sum(axis=1, keepdims=True), decimals)
+    total = cut.sum(axis=1, keepdims=True)
+    return cut / total if total.all() else proba
+
+
+def rounded(folder, draws):
+    """The same as `pairs` from probabilities with two decimals."""
+    pairs(folder, draws, decimals=2)
+
+
+def pairs(folder, draws, decimals=None):
     """Error, log loss and regret of one person and one model, over all sets and by family."""
     rows = []
     for at, data in enumerate(find_sets(folder)[0]):
+        if decimals is not None:
+            data = replace(data, proba=to_decimals(data.proba, decimals))
         for seed in range(draws):
             X, y, X_test, y_test = draw(data, seed)
             alone = [100 * np.mean(label != y_test) for label in (X_test[:, 0], X_test[:, 1:].argmax(axis=1))]
@@ -150,7 +166,7 @@ def crowds(folder, draws):
     print(shown.assign(above_majority=shown["team %"] - shown["majority %"]).round(3).to_string())
 
 
-PARTS = {"judges": judges, "crowds": crowds, "pairs": pairs}
+PARTS = {"judges": judges, "crowds": crowds, "pairs": pairs, "rounded": rounded}
 
 
 def main():

@@ -14,6 +14,8 @@ from twoheads.kernels.simplex import (
     log_sum,
     normalise_exp,
     normalise_log,
+    without_zeros_read,
+    zero_as,
 )
 
 HARD = np.array(
@@ -96,3 +98,26 @@ def test_classes_come_first_and_nothing_else_changes(n_items, order):
     assert turned.flags.c_contiguous
     assert not np.shares_memory(turned, values)
     assert np.array_equal(turned, values.T)
+
+
+def test_a_zero_is_a_quarter_of_the_smallest_positive_probability():
+    # two decimals: 0 is anything below .005, whose middle is .0025
+    assert zero_as(np.array([[0.99, 0.01, 0.0], [0.5, 0.48, 0.02], [np.nan] * 3])) == pytest.approx(0.0025)
+    assert zero_as(np.array([[1.0, 1e-39]])) == 0.25  # what is below the floor is no step
+    assert zero_as(np.array([[1.0, 2e-38]])) == FLOOR
+    assert zero_as(np.full((1, 2), np.nan)) == FLOOR
+    assert zero_as(np.empty((0, 3))) == FLOOR
+
+
+def test_zeros_are_read_as_told_and_rows_normalised():
+    read = np.exp(log_simplex(np.array([[0.99, 0.01, 0.0], [0.2, 0.3, 0.5], [1e-40, 0.5, 0.5]]), 0.0025))
+    np.testing.assert_allclose(read.T[0], np.array([0.99, 0.01, 0.0025]) / 1.0025)
+    np.testing.assert_allclose(read.T[1], [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(read.T[2], np.array([0.0025, 0.5, 0.5]) / 1.0025)
+
+
+def test_reading_zeros_can_be_undone():
+    rows = np.round(np.random.default_rng(0).dirichlet(np.full(5, 0.2), 50), 2)
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    zero = zero_as(rows)
+    np.testing.assert_allclose(without_zeros_read(log_simplex(rows, zero), zero), rows, atol=1e-15)

@@ -52,6 +52,8 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     #: The annotators that are machines, and how scores are cut into levels; None without scores.
     machines_: tuple[str, ...]
     levels_: ScoreLevels | None
+    #: What a probability of 0 is read as, of each model: below the smallest that it gave at fit.
+    zeros_: tuple[float, ...]
 
     #: The items whose truth it has learnt from.
     learnt_: LearntItems
@@ -167,7 +169,7 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
             need_model=self.has_model_,
             model_scale=self.model_scale,
         )
-        return answered(observations.with_models(self.models_), self.levels_)
+        return answered(replace(observations.with_models(self.models_), zeros=self.zeros_), self.levels_)
 
     def block(self, observations: Observations, rows: slice) -> Block:
         """Consecutive items, with annotators numbered as at fit; unknown ones count as the crowd."""
@@ -230,6 +232,7 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
         self.annotators_ = schema.annotators
         self.machines_ = schema.machines
         self.levels_ = schema.levels
+        self.zeros_ = schema.zeros
         self.models_ = schema.models or ("model",)
         self.has_model_ = schema.has_model
         self.n_features_in_ = schema.n_features

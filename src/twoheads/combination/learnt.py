@@ -27,6 +27,7 @@ from twoheads.combination.item_contents import (
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.kernels.simplex import without_zeros_read
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import register
@@ -98,11 +99,18 @@ class LearntItems(BaseEstimator):
         return cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
 
     @classmethod
-    def of_block(cls, block: Block, annotators: tuple[str, ...], classes: NDArray[Any], models: Any) -> LearntItems:
-        """The labelled items of a block, which has no ids."""
+    def of_block(
+        cls,
+        block: Block,
+        annotators: tuple[str, ...],
+        classes: NDArray[Any],
+        models: Sequence[str],
+        zeros: Sequence[float] = (),
+    ) -> LearntItems:
+        """The labelled items of a block, which has no ids; a probability of 0 was read as ``zeros``."""
         assert block.answers is not None
         logs = block.members or ((block.log_proba,) if models else ())
-        probas = [np.exp(log).T for log in logs]
+        probas = [without_zeros_read(log, zero) for log, zero in zip(logs, zeros or [0.0] * len(logs), strict=True)]
         if block.no_model is not None and len(probas) == 1:
             probas[0][block.no_model] = np.nan
         key = answer_hashes(block.answers, block.unsure, annotators, classes)

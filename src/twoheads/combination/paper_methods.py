@@ -213,7 +213,7 @@ class ReleasedEM(ProbabilityLabelCombiner):
         """At least 50 iterations, until the expected log-likelihood changes by less than one in a million."""
         X, y, sample_weight = read_labelled(X, y, sample_weight)
         observations = as_observations(X, y=y, model_scale=self.model_scale)
-        items = open_items(observations, model_scale=self.model_scale)
+        items = open_items(observations, model_scale=self.model_scale, zeros=None)
         self._need_model_count(items.schema)
         if items.schema.n_annotators > 1:
             raise InvalidObservations(

@@ -151,7 +151,7 @@ class ProbabilityLabelCombiner(Team):
         sample_weight : array of shape (n_items,), optional
             Weight of each item; 2 is the same as the item given twice.
         """
-        return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale))
+        return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, zeros=self._no_zeros()))
 
     def fit_items(self, items: CountableItems) -> Self:
         """Learn from items opened by `twoheads.combination.items.open_items`."""
@@ -188,15 +188,17 @@ class ProbabilityLabelCombiner(Team):
         self._need_partial_fit()
         if not hasattr(self, "statistics_"):
             known = None if classes is None else known_classes(classes)
-            return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, classes=known))
+            first: dict[str, Any] = {"classes": known, "zeros": self._no_zeros()}
+            return self.fit_items(open_items(X, y, sample_weight, model_scale=self.model_scale, **first))
         self._need_sample()
         as_before: dict[str, Any] = {"classes": self.classes_, "models": self.models_, "levels": self.levels_}
+        as_before["zeros"] = self.zeros_
         items = open_items(X, y, sample_weight, model_scale=self.model_scale, **as_before)
         self._need_same("X", items.schema.classes, items.schema.models or self.models_)
         earlier = self.statistics_.discounted(forget) if forget else self.statistics_
         result = fit_team(self._parts(items.schema), items, earlier=earlier)
         n_features = self.n_features_in_
-        schema = replace(result.schema, models=self.models_, columns=self._columns())
+        schema = replace(result.schema, models=self.models_, columns=self._columns(), zeros=self.zeros_)
         learnt = LearntItems.joined([self.learnt_, items.learnt()])
         self.adopt(replace(result, schema=schema)).remember(learnt)
         self.n_features_in_ = n_features  # that of the first items, as in scikit-learn
@@ -213,7 +215,7 @@ class ProbabilityLabelCombiner(Team):
         names = {name for team in teams for name in team.annotators_}
         annotators = self.annotators_ if names == set(self.annotators_) else tuple(sorted(names))
         statistics = merge_statistics([team.statistics_ for team in teams], annotators)
-        of_members = statistics.machines, statistics.levels
+        of_members = statistics.machines, statistics.levels, self.zeros_
         schema = Schema(self.classes_, annotators, self.models_, statistics.has_model, self._columns(), *of_members)
         merged: Self = clone(self)
         merged.adopt(fit_team(self._parts(schema), SampledItems(schema, statistics)))
@@ -241,6 +243,10 @@ class ProbabilityLabelCombiner(Team):
             self.max_iter,
             self.tol,
         )
+
+    def _no_zeros(self) -> tuple[float, ...] | None:
+        """What zeros are read as is found by a team with a correction for dependence; P+L takes rows as they are."""
+        return None if self.dependence is None else ()
 
     def _columns(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None

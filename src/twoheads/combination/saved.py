@@ -26,7 +26,7 @@ from twoheads.kernels.answers import sorted_answers
 from twoheads.kernels.arrays import Codes
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.score_levels import N_LEVELS
-from twoheads.kernels.simplex import LOG_FLOOR
+from twoheads.kernels.simplex import FLOOR, LOG_FLOOR
 from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import check_on_load
 from twoheads.storage.damage import need
@@ -72,10 +72,13 @@ def _need_names(team: Combiner) -> None:
 
 
 def _need_members(team: Combiner) -> None:
-    """Machines must be annotators, and the levels of scores must be as many as their members, in order."""
+    """Machines must be annotators; levels of scores, and what a 0 is read as, must be as many as their members."""
     machines, levels = getattr(team, "machines_", None), getattr(team, "levels_", "missing")
     fine = isinstance(machines, tuple) and set(machines) <= set(team.annotators_)
     need(fine, "its machines_ are not among its annotators_")
+    zeros = getattr(team, "zeros_", None)
+    fine = isinstance(zeros, tuple) and all(isinstance(zero, float) and FLOOR <= zero < 1.0 for zero in zeros)
+    need(fine and len(zeros or ()) in (0, len(team.models_)), "its zeros_ are not a probability per model")
     need(levels is None or isinstance(levels, ScoreLevels), "its levels_ are not ScoreLevels")
     if not isinstance(levels, ScoreLevels):
         return

@@ -102,7 +102,7 @@ class Team(Combiner):
 
     def _schema(self) -> Schema:
         names = self.classes_, self.annotators_, self.models_
-        return Schema(*names, self.has_model_, machines=self.machines_, levels=self.levels_)
+        return Schema(*names, self.has_model_, machines=self.machines_, levels=self.levels_, zeros=self.zeros_)
 
     def log_joint(self, block: Block) -> Floats:
         """Log-probability of each class given model and answers, (n_classes, n_items), up to a constant per item."""

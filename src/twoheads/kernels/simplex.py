@@ -88,18 +88,37 @@ def class_major(values: NDArray[Any]) -> Floats:
     return out
 
 
-def log_simplex(proba: NDArray[Any]) -> Floats:
-    """Log of floored probabilities, class-major and normalised.
+def zero_as(proba: NDArray[Any]) -> float:
+    """What a 0 among a model's probabilities is read as: a quarter of the smallest positive one, at least ``FLOOR``.
+
+    Of numbers in steps of s, rounded ones or shares of votes, 0 is what is below s / 2; s / 4 is the middle of that.
+
+    proba  (n_items, n_classes), NaN where there is no row
+    """
+    smallest = np.min(proba, initial=np.inf, where=proba >= FLOOR)
+    return max(FLOOR, float(smallest) / 4.0) if np.isfinite(smallest) else FLOOR
+
+
+def log_simplex(proba: NDArray[Any], zero: float = FLOOR) -> Floats:
+    """Log of probabilities, class-major and normalised; those below ``FLOOR`` are read as ``zero``.
 
     proba    (n_items, n_classes), rows that sum to about 1
+    zero     at least ``FLOOR``, see `zero_as`
     returns  (n_classes, n_items)
     """
     log_proba = class_major(proba)
+    log_proba[log_proba < FLOOR] = zero
     total = log_proba.sum(axis=0)
-    np.maximum(log_proba, FLOOR, out=log_proba)
     np.log(log_proba, out=log_proba)
     log_proba -= np.log(total)
     return log_proba
+
+
+def without_zeros_read(log_proba: Floats, zero: float) -> Floats:
+    """The probabilities of which `log_simplex` made these, (n_items, n_classes): what was read as ``zero`` is 0."""
+    proba = np.exp(log_proba).T
+    proba[proba < 2.0 * zero] = 0.0
+    return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
 
 def log_softmax(logits: NDArray[Any]) -> Floats:

@@ -9,23 +9,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.simplex import log_simplex, log_softmax, mean_log_proba
+from twoheads.kernels.simplex import FLOOR, log_simplex, log_softmax, mean_log_proba, zero_as
 from twoheads.observations.checks import check_same_models
+
+#: The first so many items show in which steps a model's probabilities come.
+LOOK = 10_000
+
+
+def zeros_as(model_proba: Sequence[NDArray[Any]], scale: str) -> tuple[float, ...]:
+    """What a 0 of each model is read as, by the first items; empty where the rows are not probabilities."""
+    return tuple(zero_as(proba[:LOOK]) for proba in model_proba) if scale == "probability" else ()
 
 
 def log_model_rows(
-    model_proba: Sequence[NDArray[Any]], scale: str, rows: slice, n_rows: int, n_classes: int
+    model_proba: Sequence[NDArray[Any]],
+    scale: str,
+    zeros: tuple[float, ...],
+    rows: slice,
+    shape: tuple[int, int],
 ) -> tuple[Floats, tuple[Floats, ...], NDArray[np.bool_]]:
     """Log-probabilities of the mean model and of each model, and which rows no model has.
 
     model_proba  (n_items, n_classes) each, on ``scale``
-    returns      (n_classes, n_rows), uniform where no model has a row; a tuple of such arrays; (n_rows,)
+    zeros        what a probability of 0 is read as, of each model; the smallest number there is without any
+    shape        (n_classes, n_rows)
+    returns      an array of that shape, uniform where no model has a row; a tuple of such arrays; (n_rows,)
     """
-    log_rows = log_simplex if scale == "probability" else log_softmax
+    n_classes, n_rows = shape
+    if not model_proba:
+        return np.full(shape, -np.log(n_classes)), (), np.ones(n_rows, dtype=bool)
     with np.errstate(invalid="ignore"):
-        members = tuple(log_rows(proba[rows]) for proba in model_proba)
-    if not members:
-        return np.full((n_classes, n_rows), -np.log(n_classes)), (), np.ones(n_rows, dtype=bool)
+        if scale == "probability":
+            zeros = zeros or (FLOOR,) * len(model_proba)
+            members = tuple(log_simplex(proba[rows], zero) for proba, zero in zip(model_proba, zeros, strict=True))
+        else:
+            members = tuple(log_softmax(proba[rows]) for proba in model_proba)
     log_proba = members[0] if len(members) == 1 else mean_log_proba(members)
     blank = np.isnan(log_proba[0])
     if blank.any():

@@ -52,6 +52,8 @@ class Observations(ShownObservations):
         The confidence of each entry of ``answers.column``, on any scale; NaN where it is not known. None without any.
     scores : Scores, optional
         The numbers of members who give scores, people or machines. None if nobody does.
+    zeros : tuple of float
+        What a probability of 0 is read as, of each model; empty for the smallest number there is.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Observations(ShownObservations):
     has_ids: bool = False
     machines: tuple[str, ...] = ()
     scores: Scores | None = None
+    zeros: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         checks.check_order(self.classes, self.model_proba)
@@ -255,7 +258,7 @@ class Observations(ShownObservations):
     def with_models(self, models: tuple[str, ...]) -> Self:
         """The same observations with the rows of ``models``, in their order: blank for those that are missing."""
         rows = rows_of_models(self.model_proba, self.models, models, (len(self), self.n_classes))
-        return self if rows is None else replace(self, models=models, model_proba=rows)
+        return self if rows is None else replace(self, models=models, model_proba=rows, zeros=())
 
     def aligned(self, classes: NDArray[Any]) -> Self:
         """The same observations with the classes in the order of ``classes``, which must be the same ones."""
@@ -282,7 +285,8 @@ class Observations(ShownObservations):
     ) -> Block:
         """Consecutive items as the arrays that kernels take; a missing model row becomes a uniform one."""
         answers, n_classes = self.answers.rows(rows), self.n_classes
-        log_proba, members, blank = log_model_rows(self.model_proba, self.model_scale, rows, len(answers), n_classes)
+        shape = n_classes, len(answers)
+        log_proba, members, blank = log_model_rows(self.model_proba, self.model_scale, self.zeros, rows, shape)
         return Block(
             log_proba,
             answers,

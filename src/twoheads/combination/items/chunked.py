@@ -24,6 +24,7 @@ from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
+from twoheads.observations.model_rows import LOOK
 from twoheads.tables.scanned import ScannedTable
 
 #: Blocks of a chunk on disk: fewer take longer to read, more take more memory.
@@ -163,7 +164,7 @@ def spill_to_disk(table: ScannedTable, reading: Reading) -> ChunkedItems:
     store, summaries, start = DiskStore(), [], 0
     schema: Schema | None = None
     known: LearntItems | None = None
-    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
+    reading = _reading(table, reading)
     current_callback().begin(table.n_rows)
     try:
         for observations, y in table.blocks(_chunk_rows(len(table.classes))):
@@ -185,12 +186,18 @@ def spill_to_disk(table: ScannedTable, reading: Reading) -> ChunkedItems:
 
 def on_cluster(table: ClusterTable, reading: Reading) -> ChunkedItems:
     """A scanned table in chunks on the cluster that holds it."""
-    reading = reading.with_levels(table, _chunk_rows(len(table.classes)))
+    reading = _reading(table, reading)
     first, _ = next(table.blocks(1))
     schema = Schema.of(reading.read(first), reading.levels)
     store = table.hold(partial(_read, reading))
     known = _known(table) if table.has_scores else None  # blocks hold levels in place of scores
     return ChunkedItems(schema, store, list(store.results(_summarise, dict.fromkeys(range(len(store))))), known=known)
+
+
+def _reading(table: ScannedTable | ClusterTable, reading: Reading) -> Reading:
+    """How the table is read: what its first items show of models' probabilities, and the levels of its scores."""
+    first, _ = next(iter(table.blocks(LOOK, items=False)))
+    return reading.with_zeros_of(first).with_levels(table, _chunk_rows(len(table.classes)))
 
 
 def _known(table: ClusterTable) -> LearntItems:
@@ -246,7 +253,8 @@ def _summarise(chunk: list[Block], _: None) -> ChunkSummary:
 
 def _learnt(chunk: list[Block], schema: Schema) -> LearntItems:
     models = schema.models if schema.has_model else ()
-    parts = [LearntItems.of_block(each, schema.annotators, schema.classes, models) for each in _labelled_blocks(chunk)]
+    names = schema.annotators, schema.classes, models
+    parts = [LearntItems.of_block(each, *names, schema.zeros) for each in _labelled_blocks(chunk)]
     return LearntItems.joined(parts or [LearntItems.nothing()])
 
 

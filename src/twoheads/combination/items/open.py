@@ -37,6 +37,7 @@ def open_items(
     classes: NDArray[Any] | None = None,
     models: tuple[str, ...] | None = None,
     levels: ScoreLevels | None = None,
+    zeros: tuple[float, ...] | None = (),
     max_numbers: int = MAX_NUMBERS,
 ) -> InMemoryItems | ChunkedItems:
     """The input of a fit, checked; a table is read whole if it is small enough, else it stays where it is.
@@ -47,12 +48,13 @@ def open_items(
         As in `ProbabilityLabelCombiner.fit`.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
-    classes, models, levels : array, tuple of str, ScoreLevels, optional
-        Those of an earlier fit that is continued; models are None where there was none.
+    classes, models, levels, zeros : array, tuple of str, ScoreLevels, tuple of float, optional
+        Those of an earlier fit that is continued; models are None where there was none. Empty ``zeros`` are found in
+        a first fit; None are not, and a probability of 0 is the smallest number there is.
     max_numbers : int
         Up to so many numbers a table is read whole (see `fits_in_memory`), and blocks are kept between passes.
     """
-    reading = Reading(classes, levels, continued=models is not None)
+    reading = Reading(classes, levels, continued=models is not None, zeros=zeros)
     if isinstance(X, ScannedTable | ClusterTable):
         if y is not None or sample_weight is not None:
             raise InvalidParameter(
@@ -73,7 +75,8 @@ def open_items(
     if observations.scores is not None:
         known = LearntItems.of(observations, truth)  # by the scores as they were given
         reading = reading.with_levels_of(observations, truth)
-        observations = reading.read(observations)
+    reading = reading.with_zeros_of(observations)
+    observations = reading.read(observations)
     n_items = len(truth)
     number: Codes = np.arange(n_items, dtype=np.int32)
     weight = as_weight(sample_weight, n_items)

@@ -36,6 +36,7 @@ class Schema:
     columns     the columns of the frame that the items come from; None where there was none
     machines    the annotators that are machines
     levels      of scores, where any of the annotators give scores
+    zeros       what a probability of 0 is read as, of each model
     n_features  number of columns of the same items as a frame: annotators, then a probability per model and class
     """
 
@@ -46,6 +47,7 @@ class Schema:
     columns: tuple[str, ...] | None = None
     machines: tuple[str, ...] = ()
     levels: ScoreLevels | None = None
+    zeros: tuple[float, ...] = ()
     n_classes: int = field(init=False)
     n_annotators: int = field(init=False)
     n_features: int = field(init=False)
@@ -73,6 +75,7 @@ class Schema:
             observations.columns,
             observations.machines,
             levels,
+            observations.zeros,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""How a fit reads observations: classes in their order, scores as answers by their levels."""
+"""How a fit reads observations: classes in their order, scores as answers by their levels, what a 0 means."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from twoheads.engines.cluster import ClusterTable
 from twoheads.kernels.arrays import Codes
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
+from twoheads.observations.model_rows import zeros_as
 from twoheads.tables.scanned import ScannedTable
 
 
@@ -21,18 +22,28 @@ class Reading:
 
     classes    (n_classes,) in their order; None for that of the observations
     levels     of scores; None where there are none
-    continued  whether levels are those of an earlier fit, and none are to be found
+    continued  whether levels and zeros are those of an earlier fit, and none are to be found
+    zeros      what a probability of 0 is read as, of each model; empty where that is to be found, or None for no 0 of
+               its own: the smallest number there is
     """
 
     classes: NDArray[Any] | None = None
     levels: ScoreLevels | None = None
     continued: bool = False
+    zeros: tuple[float, ...] | None = None
 
     def read(self, observations: Observations) -> Observations:
         """Observations in which scores are answers."""
         if self.classes is not None:
             observations = observations.aligned(self.classes)
+        observations = replace(observations, zeros=self.zeros or ())
         return observations if observations.scores is None else answered(observations, self.levels)
+
+    def with_zeros_of(self, observations: Observations) -> Reading:
+        """The same with what a probability of 0 is read as, where a fit begins with these observations."""
+        if self.continued or self.zeros is None:
+            return self
+        return replace(self, zeros=zeros_as(observations.model_proba, observations.model_scale))
 
     def with_levels_of(self, observations: Observations, truth: Codes) -> Reading:
         """The same with the levels of scores, where a fit begins."""
