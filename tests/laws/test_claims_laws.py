@@ -38,7 +38,7 @@ def test_the_intervals_of_an_error_and_of_a_difference_cover_with_thirty_items()
     rng, shares, differences = np.random.default_rng(1), [], []
     for _ in range(200):
         share = share_score((rng.random(30) < 0.2) * 1.0, np.ones(30), NONE)
-        difference = difference_score(rng.choice([-1.0, 0.0, 1.0], 30, p=[0.2, 0.7, 0.1]), np.ones(30), NONE)
+        difference = difference_score(rng.choice([-1.0, 0.0, 1.0], 30, p=[0.2, 0.7, 0.1]), np.ones(30))
         shares.append(share.low <= 0.2 <= share.high)
         differences.append(difference.low <= -0.1 <= difference.high)
     assert coverage(shares)
