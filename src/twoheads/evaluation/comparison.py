@@ -193,7 +193,7 @@ def compare(
     >>> team = ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1])
     >>> found = compare(team, [[1, 0.7, 0.3], [0, 0.55, 0.45], [1, 0.25, 0.75]], [0, 0, 1])
     >>> found.human.error.value, found.model.error.value, found.how
-    (0.3333333333333333, 0.0, 'held out')
+    (0.3333333333333333, 0.0, 'none recognised as learnt from')
     """
     found = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
     if found.status == TOO_KIND and not held_out:
