@@ -47,11 +47,11 @@ def test_the_intervals_of_an_error_and_of_a_difference_cover_with_thirty_items()
 
 def test_a_calibrated_forecaster_is_seldom_called_miscalibrated():
     rng, called = np.random.default_rng(2), []
-    for _ in range(40):
+    for _ in range(300):
         proba = softmax(rng.normal(0, 2, (10, 100)), axis=0)
         truth = np.minimum((proba.cumsum(axis=0) < rng.random(100)).sum(axis=0), 9)
         called.append(classwise_score(proba, truth, np.ones(100)).low > 0)
-    assert np.mean(called) < 0.1
+    assert np.mean(called) < 0.075  # 5 % are meant
 
 
 def test_held_out_errors_of_ten_items_are_as_many_as_on_new_ones():
