@@ -16,7 +16,8 @@ from twoheads.evaluation.bootstrap import difference_score, resampling
 from twoheads.evaluation.metric import ScoredItems
 from twoheads.evaluation.registry import METRICS
 from twoheads.kernels.inference.calibration import equal_mass_cells, expected_cells
-from twoheads.kernels.inference.shares import paired_interval, share_interval
+from twoheads.kernels.inference.discordant import paired_interval
+from twoheads.kernels.inference.shares import share_interval
 
 SIZES = (30, 100, 300)
 LOSSES = ("log_loss", "brier_score")
@@ -124,7 +125,7 @@ def of_differences(repeats, table):
         for _ in range(50 * repeats):
             lost = 0.3 * expected / size
             p = [expected / size - lost, lost, 1 - expected / size]
-            found = difference_score(rng.choice([-1.0, 1.0, 0.0], size, p=p), np.ones(size), resampling(size, 2, rng))
+            found = difference_score(rng.choice([-1.0, 1.0, 0.0], size, p=p), np.ones(size))
             inside = found.low <= p[1] - p[0] <= found.high
             table["difference of evaluate, 95 %", f"{expected:g} expected to differ"][size].append((inside, np.nan))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.simulation import simulate_crowd
-from scipy.stats import binomtest, norm
+from scipy.stats import binom, binomtest
 
 import twoheads as th
 from twoheads.combination.rivals import Rival
@@ -82,13 +82,14 @@ def test_scores_are_those_of_the_metrics(judged):
     assert found.human.log_loss is None
 
 
-def test_the_p_value_is_that_of_mcnemar_by_scipy(judged):
+def test_the_p_value_is_mcnemars_mid_p_by_scipy(judged):
     team, X, y, found = judged
     better = X[:, 0] if found.difference.better == "human" else X[:, 1:].argmax(axis=1)
     right, other = team.predict(X) == y, better == y
     won, lost = int((right & ~other).sum()), int((~right & other).sum())
     assert (found.difference.n_won, found.difference.n_lost) == (won, lost)
-    assert found.difference.p_value == binomtest(won, won + lost).pvalue
+    mid_p = binomtest(won, won + lost).pvalue - binom.pmf(won, won + lost, 0.5)
+    assert found.difference.p_value == pytest.approx(mid_p, rel=1e-9)
     assert found.difference.difference.value == pytest.approx((lost - won) / len(y))
 
 
@@ -336,12 +337,12 @@ def test_a_headline_without_partners():
     assert found.headline() == "On 3,000 items (held out) the combination errs on 50.0 %."
 
 
-def test_weights_are_tested_by_the_normal_approximation():
+def test_weights_of_items_that_agree_do_not_change_the_test():
     truth, team = np.zeros(60, dtype=int), np.zeros(60, dtype=int)
     human = (np.arange(60) < 20) * 1
     weight = np.where(np.arange(60) < 30, 1.0, 2.0)
     found = compare_predictions(given(truth, human, human, team, weight=weight), n_bootstrap=50)
-    assert found.difference.p_value == pytest.approx(2 * norm.sf((20 - 1.5) / 20**0.5))  # one item weighs 1.5
+    assert found.difference.p_value == pytest.approx(0.5**20)  # twenty of twenty, by mid-p
 
 
 def test_what_cannot_be_judged():

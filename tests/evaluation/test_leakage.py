@@ -14,6 +14,7 @@ from twoheads.combination import learnt
 from twoheads.combination.items.open import open_items
 from twoheads.combination.learnt import LearntItems
 from twoheads.evaluation import compare, predictions
+from twoheads.evaluation.leakage import NOT_RECOGNISED
 from twoheads.report import summary, write_report
 from twoheads.report.displays import ReliabilityDisplay
 
@@ -87,7 +88,7 @@ def test_every_method_remembers(method):
         "P+L": th.ProbabilityLabelCombiner,
     }[method]()
     team.fit(items(FIRST), TRUTH[FIRST])
-    assert predictions(team, items(REST), TRUTH[REST]).how == "held out"
+    assert predictions(team, items(REST), TRUTH[REST]).how == NOT_RECOGNISED
     assert predictions(team, items(FIRST), TRUTH[FIRST]).how == "learnt from: too kind"
 
 
@@ -123,7 +124,7 @@ def test_frames_are_recognised(made, ids):
     team = th.recommended().fit(made(FIRST, ids=ids), TRUTH[FIRST])
     assert predictions(team, items(FIRST), TRUTH[FIRST]).how == "learnt from: too kind"
     found = compare(team, made(ALL, ids=ids), TRUTH, n_bootstrap=10)
-    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+    assert (found.how, found.n_items) == ("held out" if ids else NOT_RECOGNISED, N - N_FIT)
 
 
 def test_log_probabilities_are_those_of_the_probabilities():
@@ -187,7 +188,7 @@ def crowd_frame(rows, people, proba=PROBA):
 def test_an_item_with_other_answers_is_recognised_by_its_probabilities(fitted_on, judged_on):
     team = th.recommended().fit(crowd_frame(FIRST, fitted_on), TRUTH[FIRST])
     found = compare(team, crowd_frame(ALL, judged_on), TRUTH, n_bootstrap=10)
-    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+    assert (found.how, found.n_items) == (NOT_RECOGNISED, N - N_FIT)
     assert compare(team, crowd_frame(FIRST, judged_on), TRUTH[FIRST], n_bootstrap=10).how == "5-fold cross-validation"
 
 
@@ -195,7 +196,7 @@ def test_an_item_with_other_probabilities_is_recognised_by_who_answered_what():
     team = th.recommended().fit(crowd_frame(FIRST, range(30)), TRUTH[FIRST])
     sharper = PROBA**2 / (PROBA**2).sum(axis=1, keepdims=True)
     found = compare(team, crowd_frame(ALL, range(30), sharper), TRUTH, n_bootstrap=10)
-    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+    assert (found.how, found.n_items) == (NOT_RECOGNISED, N - N_FIT)
 
 
 def another_model(sharper=1.0, noise=0.8):
@@ -217,6 +218,16 @@ def test_shuffled_items_beside_another_model_are_not_called_held_out(n_rows, mod
     # All of them, whose answers are as often each class; or some, beside a model that is always sure.
     rows = np.random.default_rng(2).permutation(FIRST)[:n_rows]
     assert predictions(fitted(), items(rows, model), TRUTH[rows]).how == "whether held out cannot be known"
+
+
+def test_a_shuffled_part_beside_an_alike_model_is_not_called_held_out():
+    # Without ids nothing shows it: the words must be true nonetheless. Ids tell.
+    rows, alike = np.random.default_rng(3).permutation(FIRST)[:40], another_model(noise=0.1)
+    assert predictions(fitted(), items(rows, alike), TRUTH[rows]).how == NOT_RECOGNISED
+    assert predictions(fitted(ids=True), items(rows, alike), TRUTH[rows]).how == NOT_RECOGNISED
+    assert predictions(fitted(ids=True), items(rows, alike, ids=True), TRUTH[rows]).how != "held out"
+    told = compare(fitted(), items(rows, alike), TRUTH[rows], held_out=True, n_bootstrap=10)
+    assert told.how == "held out"  # the user's own word
 
 
 def test_ids_tell_other_items_with_another_model_apart():
@@ -244,15 +255,15 @@ def test_other_items_are_not_taken_for_learnt_ones_by_chance(decimals):
 def test_what_compare_says():
     team = fitted()
     held_out = compare(team, items(REST), TRUTH[REST], n_bootstrap=10)
-    assert (held_out.how, held_out.n_items) == ("held out", N - N_FIT)
-    assert held_out.headline().startswith("On 30 items (held out) the combination errs on ")
+    assert (held_out.how, held_out.n_items) == (NOT_RECOGNISED, N - N_FIT)
+    assert held_out.headline().startswith("On 30 items (none recognised as learnt from) the combination errs on ")
     own = compare(team, items(FIRST), TRUTH[FIRST], n_bootstrap=10)
     assert own.how == "5-fold cross-validation"
     assert own.notes()[0] == "The team was fitted on these items."
     words = "The team was evaluated by 5-fold cross-validation: each item by a copy"
     assert any(note.startswith(words) for note in own.notes())
     part = compare(team, items(ALL), TRUTH, sample_weight=np.ones(N), n_bootstrap=10)
-    assert (part.how, part.n_items) == ("held out", N - N_FIT)
+    assert (part.how, part.n_items) == (NOT_RECOGNISED, N - N_FIT)
     assert part.notes()[0] == "The team was fitted on 60 of 90 items with truth; these are left out."
     told = compare(team, items(ALL), TRUTH, held_out=True, n_bootstrap=10)
     assert (told.how, told.n_items) == ("learnt from: too kind", N)
@@ -263,7 +274,7 @@ def test_what_compare_says():
 def test_truth_that_comes_later_is_held_out():
     team = th.recommended().fit(items(ALL), [*TRUTH[FIRST], *[None] * (N - N_FIT)])
     found = compare(team, items(ALL), TRUTH, n_bootstrap=10)
-    assert (found.how, found.n_items) == ("held out", N - N_FIT)
+    assert (found.how, found.n_items) == (NOT_RECOGNISED, N - N_FIT)
 
 
 def test_a_team_fitted_without_truth_has_learnt_from_nothing():

@@ -91,7 +91,7 @@ def test_held_out_items_are_judged_by_teams_fitted_on_the_others():
     found = compare_methods(METHODS, X[:50], y[:50], test=(X[50:], y[50:]))
     expected = (th.LabelLabelCombiner().fit(X[:50], y[:50]).predict(X[50:]) != y[50:]).mean()
     assert found.row("L+L").scores["error"].value == pytest.approx(expected)
-    assert found.how == "held out"
+    assert found.how == "none recognised as learnt from"
     assert found.n_items == 30
 
 

@@ -38,7 +38,7 @@ def test_the_intervals_of_an_error_and_of_a_difference_cover_with_thirty_items()
     rng, shares, differences = np.random.default_rng(1), [], []
     for _ in range(200):
         share = share_score((rng.random(30) < 0.2) * 1.0, np.ones(30), NONE)
-        difference = difference_score(rng.choice([-1.0, 0.0, 1.0], 30, p=[0.2, 0.7, 0.1]), np.ones(30), NONE)
+        difference = difference_score(rng.choice([-1.0, 0.0, 1.0], 30, p=[0.2, 0.7, 0.1]), np.ones(30))
         shares.append(share.low <= 0.2 <= share.high)
         differences.append(difference.low <= -0.1 <= difference.high)
     assert coverage(shares)
@@ -47,11 +47,11 @@ def test_the_intervals_of_an_error_and_of_a_difference_cover_with_thirty_items()
 
 def test_a_calibrated_forecaster_is_seldom_called_miscalibrated():
     rng, called = np.random.default_rng(2), []
-    for _ in range(40):
+    for _ in range(300):
         proba = softmax(rng.normal(0, 2, (10, 100)), axis=0)
         truth = np.minimum((proba.cumsum(axis=0) < rng.random(100)).sum(axis=0), 9)
         called.append(classwise_score(proba, truth, np.ones(100)).low > 0)
-    assert np.mean(called) < 0.1
+    assert np.mean(called) < 0.075  # 5 % are meant
 
 
 def test_held_out_errors_of_ten_items_are_as_many_as_on_new_ones():

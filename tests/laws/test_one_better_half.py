@@ -112,3 +112,66 @@ def test_the_typed_report_names_the_better_half_of_the_evaluation(seed, tmp_path
     card = re.search(rf"{re.escape(better['words'])}</dt>.{{0,400}}", page, re.DOTALL)
     assert card
     assert f"{100 * better['error']['value']:.1f}\u00a0%" in card[0]
+
+
+#: Tables of other kinds: who is there, and what is missing.
+KINDS = (
+    "few answers",
+    "judges",
+    "judges and people",
+    "scores",
+    "confidence and unsure",
+    "ties",
+    "no model row",
+    "several models, gaps",
+    "a class never seen",
+    "one expert beside judges",
+)
+
+
+def written_of_kind(folder, kind, seed):
+    """A random table of a kind, with the truth of two thirds of its items."""
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    n, n_classes = 80, 2 if kind in ("scores", "judges") else 3
+    truth, columns = rng.integers(0, n_classes, n), {"item": [f"i{at}" for at in range(n)]}
+
+    def label(right, asked=1.0):
+        said = np.where(rng.random(n) < right, truth, rng.integers(0, n_classes, n))
+        return np.where(rng.random(n) < asked, LABELS[said], None)
+
+    people = {"few answers": 8, "ties": 2, "judges": 0, "scores": 1, "one expert beside judges": 1}.get(kind, 3)
+    for person in range(people):
+        asked = {"few answers": rng.uniform(0.05, 0.4), "one expert beside judges": 0.3}.get(kind, 0.9)
+        columns["human" if people == 1 else f"human_p{person}"] = label(rng.uniform(0.5, 0.95), asked)
+        if kind == "confidence and unsure":
+            answer = columns[f"human_p{person}"]
+            answer[rng.random(n) < 0.1] = "unsure"
+            columns[f"confidence_p{person}"] = np.where(answer == None, np.nan, rng.integers(1, 5, n))  # noqa: E711
+    if "judges" in kind:
+        columns |= {f"j{at}.label": label(rng.uniform(0.6, 0.9)) for at in range(4)}
+    elif kind == "scores":
+        columns["judge.score"] = truth + rng.normal(0, 0.7, n)
+    else:
+        models = ("a.", "b.") if kind == "several models, gaps" else ("",)
+        for model in models:
+            proba = 0.6 * rng.dirichlet(np.ones(n_classes), n) + 0.4 * np.eye(n_classes)[truth]
+            if kind in ("no model row", "several models, gaps"):
+                proba[rng.random(n) < 0.2] = np.nan
+            columns |= {f"{model}p_{LABELS[at]}": proba[:, at] for at in range(n_classes)}
+            if kind == "a class never seen":
+                columns["p_dog"] = np.zeros(n)
+    columns["truth"] = np.where(rng.random(n) < 0.67, LABELS[truth], None)
+    pd.DataFrame(columns).to_csv(folder / "table.csv", index=False)
+    return [str(folder / "table.csv")], True
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [(kind, 0) for kind in KINDS[::3]] + [pytest.param(kind, 1, marks=pytest.mark.slow) for kind in KINDS],
+)
+def test_tables_of_other_kinds_have_one_better_half_too(kind, seed, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("laws.test_one_better_half.written", lambda folder, seed: written_of_kind(folder, kind, seed))
+    arguments, headline, rivals = same_everywhere(tmp_path, seed, capsys)
+    report = json.loads(said(capsys, "report", *arguments, "--json"))
+    assert report["headline"] == headline
+    assert report["comparison"]["rivals"] == rivals

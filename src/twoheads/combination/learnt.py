@@ -53,6 +53,7 @@ class Recognised(NamedTuple):
     complete   whether the others are known not to be among them
     renumbered whether they have the ids of learnt items, but all have other probabilities: perhaps other items
     asked_again whether they have no ids, and may be learnt items with the probabilities of another model
+    by_id      whether all items, the learnt ones too, have ids: then the others are other items for certain
     """
 
     learnt: NDArray[np.bool_]
@@ -60,6 +61,7 @@ class Recognised(NamedTuple):
     complete: bool
     renumbered: bool = False
     asked_again: bool = False
+    by_id: bool = False
 
 
 @register
@@ -100,12 +102,7 @@ class LearntItems(BaseEstimator):
 
     @classmethod
     def of_block(
-        cls,
-        block: Block,
-        annotators: tuple[str, ...],
-        classes: NDArray[Any],
-        models: Sequence[str],
-        zeros: Sequence[float] = (),
+        cls, block: Block, annotators: tuple[str, ...], classes: NDArray[Any], models: Any, zeros: Any = ()
     ) -> LearntItems:
         """The labelled items of a block, which has no ids; a probability of 0 was read as ``zeros``."""
         assert block.answers is not None
@@ -182,7 +179,8 @@ class LearntItems(BaseEstimator):
             found = [self.recognise(observations.take(rows)) for rows in halves]
             learnt = np.concatenate([each.learnt for each in found])
             renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
-            return Recognised(learnt, all(each.certain for each in found), not self.n_missing, renumbered)
+            certain, by_id = all(each.certain for each in found), all(each.by_id for each in found)
+            return Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
         return self.recognise_learnt(those)
 
     def may_be_asked_again(self, observations: Observations) -> bool:
@@ -202,9 +200,10 @@ class LearntItems(BaseEstimator):
         if by_id.any() and not by_content.any() and not self._same_places(those, by_id, tolerance):
             return Recognised(by_id, False, not self.n_missing, renumbered=True)
         if max(share_repeated(own, tolerance), share_repeated(other, tolerance)) <= REPEATED:
-            return Recognised(by_id | by_content | by_part, True, not self.n_missing)
+            return Recognised(by_id | by_content | by_part, True, not self.n_missing, by_id=bool(has_id.all()))
         unclear = by_content & ~by_id & ~by_part & ~has_id
-        return Recognised(by_id | by_part | unclear, not unclear.any(), not self.n_missing)
+        learnt = by_id | by_part | unclear
+        return Recognised(learnt, not unclear.any(), not self.n_missing, by_id=bool(has_id.all()))
 
     def _same_places(self, those: LearntItems, by_id: NDArray[np.bool_], tolerance: float) -> bool:
         """Whether any item has the probabilities of the learnt item of its id; its answers may be others."""

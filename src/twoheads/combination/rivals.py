@@ -21,6 +21,7 @@ from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.chosen_answers import answer_of, kept_answers
+from twoheads.kernels.inference.discordant import mid_p_values
 from twoheads.kernels.scoring.rivals import (
     Answered,
     PairedSums,
@@ -29,7 +30,6 @@ from twoheads.kernels.scoring.rivals import (
     best_rival,
     corrected,
     n_candidates,
-    p_value,
     rival_sums,
 )
 from twoheads.storage.artifact import register
@@ -117,6 +117,11 @@ class Rivals(BaseEstimator):
         return self.members[self.better]
 
     @property
+    def n_picked(self) -> int:
+        """Of how many the best one was picked: a best person of all people with enough answers too."""
+        return len(self.members) * (self.n_people if self.better_half.key == "best_person" else 1)
+
+    @property
     def better_words(self) -> str:
         """The best rival in a sentence."""
         return self.better_half.words(self.n_people)
@@ -199,17 +204,17 @@ class RivalList:
         if not there:
             return None
         found = RivalSums(found.fixed[:, there], found.people, found.shared[:, there], found.beside[:, there])
-        members = [_rival(*keys[at], found.fixed[:, place]) for place, at in enumerate(there)]
+        members = _rivals([keys[at] for at in there], found.fixed)
         better = best_rival(found)
         n_people = n_candidates(found) if len(self.people) > 1 else 0
         person, leads = best_person(found, better) if n_people else (None, False)
         if person is not None:
-            members.append(_rival("best_person", self.people[person], found.people[:, person]))
+            members += _rivals([("best_person", self.people[person])], found.people[:, [person]])
             better = len(members) - 1 if leads else better
         best = members[better]
-        tests = len(members) * (n_people if best.key == "best_person" else 1)
+        made = Rivals(tuple(members), better, best.p_value, n_people)
         worse = best.team_errors > best.errors
-        return Rivals(tuple(members), better, corrected(best.p_value, team_errs_more=worse, n_rivals=tests), n_people)
+        return replace(made, p_value=corrected(best.p_value, team_errs_more=worse, n_picked=made.n_picked))
 
 
 @dataclass(frozen=True)
@@ -259,6 +264,9 @@ def _wrong(label: Codes, true_label: Codes, here: NDArray[np.bool_] | None = Non
     return np.where(there, 1.0 * (label != true_label), np.nan)
 
 
-def _rival(key: str, name: str, sums: Floats) -> Rival:
-    pair = PairedSums(*map(float, sums))
-    return Rival(key, name, pair.weight, pair.errors, pair.team_errors, pair.won, pair.lost, p_value(sums))
+def _rivals(keys: list[tuple[str, str]], sums: Floats) -> list[Rival]:
+    """Rivals of these keys and names, from their `PairedSums`, (8, n_rivals)."""
+    pair = PairedSums(*sums)
+    p_values = mid_p_values(pair.team_errors - pair.errors, pair.absolute, pair.squared)
+    numbers = np.stack([pair.weight, pair.errors, pair.team_errors, pair.won, pair.lost], axis=1).tolist()
+    return [Rival(*key, *each, p) for key, each, p in zip(keys, numbers, p_values, strict=True)]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.inference.shares import paired_interval, share_interval
+from twoheads.kernels.inference.discordant import paired_interval
+from twoheads.kernels.inference.shares import share_interval
 from twoheads.kernels.inference.tilting import tilting_interval
 from twoheads.kernels.scoring import scores
 from twoheads.rendering.notebook import Shown
@@ -105,18 +106,13 @@ def share_score(wrong: Floats, weight: Floats, replicates: Resampling, *, level:
     return Score(value, min(low, value), max(high, value))
 
 
-def difference_score(difference: Floats, weight: Floats, replicates: Resampling) -> Score:
-    """Weighted mean of paired differences of errors, each from -1 to 1, with its interval.
+def difference_score(difference: Floats, weight: Floats, *, n_picked: int = 1) -> Score:
+    """Weighted mean of paired differences of errors, each from -1 to 1, with the interval of McNemar's mid-p test.
 
-    It has equal tails of a posterior, which covers at its level from about three items that differ on; with fewer
-    expected it covers more often. Of very many items, of which many differ, it has the percentiles of the replicates.
+    n_picked  of how many the other one was picked by its low error
     """
-    value = scores.weighted_mean(difference, weight)
-    if len(difference) > MANY and np.count_nonzero(difference) >= 10 * _FEW:
-        low, high = percentiles(replicates.means(difference, weight))
-    else:
-        counted = weight > 0
-        low, high = paired_interval(difference[counted], weight[counted], LEVEL)
+    value, counted = scores.weighted_mean(difference, weight), weight > 0
+    low, high = paired_interval(difference[counted], weight[counted], LEVEL, n_picked=n_picked)
     return Score(value, max(-1.0, min(low, value)), min(1.0, max(high, value)))
 
 

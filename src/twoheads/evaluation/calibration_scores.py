@@ -22,7 +22,7 @@ class CalibrationScore(Score):
     """A calibration error of the items, with the 95 % interval of the error that is not chance.
 
     ``by_chance`` is what a calibrated forecaster with these probabilities shows on average on as many items, and
-    ``p_value`` how often it shows as much or more. The interval begins at 0 unless that is below 0.025, and always
+    ``p_value`` how often it shows as much or more. The interval begins at 0 unless that is below 0.05, and always
     reaches up to the value.
     """
 

@@ -161,12 +161,13 @@ def compare(
     Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
 
     Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are
-    mid-p of a share, a posterior's of a difference of errors, by exponential tilting of a mean loss, and, with more
-    than 2,000 items, percentiles of a bootstrap of all members together. Those of calibration errors are of what is not
-    chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the same items;
-    that favours it, never the team. The p-value is McNemar's exact test on the items that one of the two has right and
-    the other wrong; with weights, or ties among several people, ``z = sum w d / sqrt(sum (w d)^2)``, corrected for
-    continuity. Where the team errs more, it is multiplied by the number of rivals among which the best was picked.
+    mid-p of a share and of a difference of errors, by exponential tilting of a mean loss, and, with more than 2,000
+    items, percentiles of a bootstrap of all members together, but of differences. Those of calibration errors are of
+    what is not chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the
+    same items; that favours it, never the team. The p-value is McNemar's mid-p test on the items that one of the two
+    has right and the other wrong; weights, or ties among several people, count as fewer items. Where the team errs
+    more, it is multiplied by the number of rivals among which the best was picked, and the lower end of the interval is
+    corrected for as many: the p-value is below 0.05 where the interval does not have 0, and only there.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def compare(
     >>> team = ProbabilityLabelCombiner().fit(X, [0, 1, 0, 1])
     >>> found = compare(team, [[1, 0.7, 0.3], [0, 0.55, 0.45], [1, 0.25, 0.75]], [0, 0, 1])
     >>> found.human.error.value, found.model.error.value, found.how
-    (0.3333333333333333, 0.0, 'held out')
+    (0.3333333333333333, 0.0, 'none recognised as learnt from')
     """
     found = judged(team, X, y, sample_weight=sample_weight, held_out=held_out, random_state=random_state)
     if found.status == TOO_KIND and not held_out:
@@ -230,7 +231,7 @@ def compare_predictions(
         model=_forecaster(items, items.model_proba, weight * has_model, draws),
         calibrated_model=_forecaster(items, items.calibrated_proba, weight * has_model, draws),
         combination=_scored(items, items.combined_proba, weight, draws),
-        difference=None if compared is None else difference_from_better(compared, team_error, weight, draws),
+        difference=None if compared is None else difference_from_better(compared, team_error, weight),
         rivals=[] if compared is None else compared.scores(weight, draws),
         human_exchange=exchange_with(human, team_error),
         model_exchange=exchange_with(model, team_error),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.evaluation.bootstrap import Resampling, Score, difference_score
+from twoheads.evaluation.bootstrap import Score, difference_score
 from twoheads.evaluation.rival_scores import Compared
 from twoheads.kernels.arrays import Floats
 from twoheads.rendering.notebook import Shown
@@ -24,10 +24,12 @@ class Difference(Shown):
     n_rivals             how many rivals there are
     n_items              the items both the combination and the better half have labelled
     better_error, error  the errors of the better half and of the combination on them
-    difference           ``error - better_error``, paired by item: below 0 the team is better
+    difference           ``error - better_error``, paired by item: below 0 the team is better. The lower end of its
+                         interval is corrected for having picked the better half
     fewer_errors         ``1 - error / better_error``; None if the better half never errs
     n_won, n_lost        items only the combination has right, and only the better half
-    p_value              of the difference, two-sided, corrected for having picked the better half
+    p_value              of the difference, two-sided, corrected for having picked the better half: below 0.05 where the
+                         interval does not have 0
     """
 
     better: str
@@ -66,9 +68,7 @@ class Partner:
     labelled: NDArray[np.bool_]
 
 
-def difference_from_better(
-    compared: Compared, team_error: Floats, weight: Floats, replicates: Resampling
-) -> Difference:
+def difference_from_better(compared: Compared, team_error: Floats, weight: Floats) -> Difference:
     """Compare the combination with the best of its rivals."""
     rivals = compared.rivals
     best, error = rivals.better_half, compared.errors[rivals.better]
@@ -81,7 +81,7 @@ def difference_from_better(
         n_items=int(here.sum()),
         better_error=best.error,
         error=best.team_error,
-        difference=difference_score((team_error - error)[here], weight[here], replicates.take(here)),
+        difference=difference_score((team_error - error)[here], weight[here], n_picked=rivals.n_picked),
         fewer_errors=1.0 - best.team_error / best.error if best.errors > 0 else None,
         n_won=round(best.won),
         n_lost=round(best.lost),

@@ -18,6 +18,7 @@ from twoheads.text import count
 
 #: How the items to evaluate relate to those the team has learnt from.
 HELD_OUT = "held out"
+NOT_RECOGNISED = "none recognised as learnt from"
 TOO_KIND = "learnt from: too kind"
 UNKNOWN = "whether held out cannot be known"
 #: They are to be cross-validated.
@@ -31,7 +32,7 @@ class ToJudge:
     """The items to evaluate a team on.
 
     rows    (n_rows,) positions of the items, with those of unknown truth
-    status  `HELD_OUT`, `CROSS_VALIDATED`, `TOO_KIND` or `UNKNOWN`
+    status  `HELD_OUT`, `NOT_RECOGNISED`, `CROSS_VALIDATED`, `TOO_KIND` or `UNKNOWN`
     notes   remarks, a sentence each
     """
 
@@ -41,7 +42,7 @@ class ToJudge:
 
 
 def status_of(team: Team, observations: Observations, truth: Codes) -> str:
-    """What predictions by the team itself are: `HELD_OUT`, `TOO_KIND` if it has learnt from any item, or `UNKNOWN`."""
+    """What predictions by the team itself are: as `ToJudge.status`, and `TOO_KIND` if it has learnt from any item."""
     known = np.flatnonzero(truth != MISSING)
     if not len(known):
         return HELD_OUT
@@ -50,7 +51,7 @@ def status_of(team: Team, observations: Observations, truth: Codes) -> str:
         return UNKNOWN
     if found.learnt.any():
         return TOO_KIND if found.certain else UNKNOWN
-    return HELD_OUT if found.complete else UNKNOWN
+    return _not_learnt(found) if found.complete else UNKNOWN
 
 
 def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held_out: bool | None = None) -> ToJudge:
@@ -69,7 +70,7 @@ def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held
         return ToJudge(rows, UNKNOWN, [f"{type(team).__name__} does not know the items it has learnt from."])
     n_learnt, n_known = int(found.learnt.sum()), len(known)
     if n_learnt == 0:
-        return ToJudge(rows, HELD_OUT) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
+        return ToJudge(rows, _not_learnt(found)) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
     if found.asked_again:
         return ToJudge(rows, UNKNOWN, [_ASKED_AGAIN])
     if found.renumbered:
@@ -82,7 +83,7 @@ def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held
         note = f"{n_learnt:,} of {n_known:,} items with truth may be among those the team was fitted on, or be other "
         return ToJudge(rows, UNKNOWN, [note + f"{_SAME_CONTENT}."])
     note = f"The team was fitted on {n_learnt:,} of {n_known:,} items with truth; these are left out."
-    return ToJudge(np.setdiff1d(rows, known[found.learnt]), HELD_OUT, [note])
+    return ToJudge(np.setdiff1d(rows, known[found.learnt]), _not_learnt(found), [note])
 
 
 _ASKED_AGAIN = (
@@ -98,12 +99,18 @@ def _recognised(team: Team, observations: Observations, known: Codes) -> Recogni
     if learnt is None:
         return None
     if not learnt.n_items:
-        return Recognised(np.zeros(len(known), dtype=bool), True, True)
+        return Recognised(np.zeros(len(known), dtype=bool), True, True, by_id=True)
     found = learnt.recognise(observations)  # all of them: whether ids number the rows is seen in the whole table
     if not found.learnt.any() and learnt.may_be_asked_again(observations.take(known)):
         return Recognised(np.ones(len(known), dtype=bool), False, found.complete, asked_again=True)
     unclear = not found.certain and bool(found.learnt[known].any())
-    return Recognised(found.learnt[known], not unclear, found.complete, found.renumbered and unclear)
+    renumbered = found.renumbered and unclear
+    return Recognised(found.learnt[known], not unclear, found.complete, renumbered, by_id=found.by_id)
+
+
+def _not_learnt(found: Recognised) -> str:
+    """What items are that were not recognised: ids tell for certain, contents only beside the same model."""
+    return HELD_OUT if found.by_id else NOT_RECOGNISED
 
 
 def _all_learnt(rows: Codes, n_known: int, notes: list[str]) -> ToJudge:

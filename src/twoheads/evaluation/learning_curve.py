@@ -15,7 +15,7 @@ from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predict_all
 from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.inference.shares import paired_interval
+from twoheads.kernels.inference.discordant import paired_interval
 from twoheads.kernels.scoring import scores
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.observations.frames import new_frame

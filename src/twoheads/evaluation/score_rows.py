@@ -13,7 +13,7 @@ class PairedDifference(Score):
     """One row's metric minus that of the reference, on the items that both have labelled.
 
     value, low, high    the difference and its 95 % interval; no interval for calibration errors, in which chance is
-    p_value             two-sided, of this difference alone; McNemar's exact test of errors
+    p_value             two-sided, of this difference alone; McNemar's mid-p test of errors
     corrected_p_value   by Holm's method for all rows with this metric
     """
 

@@ -16,9 +16,9 @@ from twoheads.evaluation.bootstrap import LEVEL, MIN_ITEMS, Resampling, Score, d
 from twoheads.evaluation.metric import Metric, ScoredItems
 from twoheads.evaluation.score_rows import PairedDifference, ScoreRow
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.discordant import differing_items, mid_p_value
 from twoheads.kernels.inference.multiplicity import holm
 from twoheads.kernels.inference.paired import paired_t
-from twoheads.kernels.scoring.rivals import Answered, p_value, rival_sums
 from twoheads.kernels.scoring.scores import weighted_mean
 from twoheads.observations.frames import new_frame
 
@@ -165,16 +165,11 @@ def _difference(metric: Metric, mine: ScoredItems, theirs: ScoredItems) -> Paire
         return None
     apart, weight = parts[0] - parts[1], mine.weight
     if metric.name == "error":
-        found = difference_score(apart, weight, mine.replicates)
-        return PairedDifference(found.value, found.low, found.high, _mcnemar(mine, theirs))
+        found = difference_score(apart, weight)
+        return PairedDifference(found.value, found.low, found.high, mid_p_value(differing_items(apart, weight)))
     if len(apart) < MIN_ITEMS:
         return PairedDifference(weighted_mean(apart, weight), None, None)
     return PairedDifference(*paired_t(apart, weight, LEVEL))
-
-
-def _mcnemar(mine: ScoredItems, theirs: ScoredItems) -> float:
-    nobody = Answered(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
-    return p_value(rival_sums(theirs.error[None], mine.error, mine.weight, nobody, 1).fixed[:, 0])
 
 
 def _corrected(rows: list[ScoreRow], metrics: list[Metric]) -> list[ScoreRow]:

@@ -36,13 +36,6 @@ def errors_between(low: float, high: float) -> str:
     return f"anything from {_number(-low, of)} fewer to {_number(high, of)} more errors {end}"
 
 
-def errors_from_none(low: float, high: float) -> str:
-    """An interval of a difference of errors that begins at none: "0 to 6.0 fewer errors in 100 items"."""
-    share, side = (-low, "fewer") if -low > high else (high, "more")
-    of = 1000 if share < _FEW else 100
-    return f"0 to {_number(share, of)} {side} errors in {of:,} items"
-
-
 def errors_at_most(share: float) -> str:
     """A largest difference: "0.8 errors in 100 items", rounded up."""
     of = 1000 if share < _FEW else 100

@@ -15,7 +15,7 @@ from twoheads.evaluation.comparison import Comparison
 from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND, UNKNOWN
 from twoheads.kernels.scoring.more_items import POWER, Paired, items_until_significant
-from twoheads.report.plain_words import about, errors_at_most, errors_between, errors_from_none, odds, odds_at_most
+from twoheads.report.plain_words import about, errors_at_most, errors_between, odds, odds_at_most
 from twoheads.text import SIGNIFICANCE, count, percent
 
 #: What stands on the badge, by answer.
@@ -250,12 +250,7 @@ def _expected(found: Difference) -> str:
     low, high = found.difference.low, found.difference.high
     if low is None or high is None:
         return ""
-    # The exact test may leave to chance what the interval does not: only its far end is then safe to say.
-    one_sided = found.p_value >= SIGNIFICANCE and (low > 0 or high < 0)
-    words = (errors_from_none if one_sided else errors_between)(low, high)
-    picked = found.error > found.better_error and found.n_rivals > 1
-    note = f", not corrected for picking the best of {found.n_rivals}" if picked else ""
-    return f"Expect the team to make {words} (95 % interval{note})."
+    return f"Expect the team to make {errors_between(low, high)} (95 % interval)."
 
 
 def _trend(sentences: dict[str, str], trend: str) -> list[str]:

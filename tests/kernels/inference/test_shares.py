@@ -1,16 +1,10 @@
-"""Intervals of a share and of a paired difference, against exact coverage and draws."""
-
-from itertools import product
+"""The interval of a share, against exact coverage."""
 
 import numpy as np
 import pytest
-from scipy.stats import binom, multinomial, poisson
+from scipy.stats import binom
 
-from twoheads.kernels.inference.shares import paired_interval, share_interval
-
-
-def of_counts(below, above, n):
-    return paired_interval(np.repeat([-1.0, 0.0, 1.0], [below, n - below - above, above]), np.ones(n), 0.95)
+from twoheads.kernels.inference.shares import share_interval
 
 
 def test_with_many_of_both_kinds_a_share_has_the_mid_p_interval():
@@ -57,42 +51,3 @@ def test_numbers_of_items_need_not_be_whole():
     assert (np.diff(high) >= 0).all()
     assert np.abs(np.diff(low)).max() < 0.06
     assert low == pytest.approx(1 - high[::-1])
-
-
-def test_a_paired_interval_is_the_posterior_of_a_dirichlet():
-    drawn = np.random.default_rng(0).dirichlet([7.5, 20.5, 3.5], 200_000)
-    expected = np.quantile(drawn[:, 2] - drawn[:, 0], [0.025, 0.975])
-    assert of_counts(7, 3, 30) == pytest.approx(expected, abs=0.003)
-
-
-def test_a_paired_interval_covers_at_its_level_where_three_items_or_more_differ():
-    n = 30
-    counts = [(b, c) for b, c in product(range(n + 1), repeat=2) if b + c <= 15]
-    ends = np.array([of_counts(b, c, n) for b, c in counts])
-    for differ, part in product((0.12, 0.25), (0.1, 0.3, 0.5)):
-        below, above = differ * (1 - part), differ * part
-        chance = multinomial.pmf([(b, c, n - b - c) for b, c in counts], n, [below, above, 1 - differ])
-        held = chance[(ends[:, 0] <= above - below) & (above - below <= ends[:, 1])].sum() / chance.sum()
-        assert held == pytest.approx(0.95, abs=0.025)
-
-
-def test_items_that_all_differ_in_one_direction_are_covered_as_a_share_is():
-    n = 100
-    ends = np.array([of_counts(below, 0, n) for below in range(31)])
-    for expected in np.linspace(0.1, 8.0, 80):
-        chance = binom.pmf(np.arange(31), n, expected / n)
-        held = chance[(ends[:, 0] <= -expected / n) & (-expected / n <= ends[:, 1])].sum() / chance.sum()
-        assert held > 0.925
-
-
-def test_differences_that_a_sign_test_does_not_find_cannot_be_covered_at_exactly_95_percent():
-    # With two items expected to differ, either way alike, all of at least six must differ in one direction for p < .05:
-    # an interval without 0 there, and only there, covers 0 in more than 99 % of cases.
-    differ = np.arange(200)
-    assert (poisson.pmf(differ[6:], 2.0) * 2 * 0.5 ** differ[6:]).sum() < 0.01
-
-
-def test_fractions_count_as_fewer_differences_of_a_smaller_size():
-    halves = paired_interval(np.repeat([-0.5, 0.0, 0.5], [7, 20, 3]), np.ones(30), 0.95)
-    assert halves == pytest.approx(np.array(of_counts(7, 3, 30)) / 2)
-    assert paired_interval(np.zeros(30), np.full(30, 2.0), 0.95) == pytest.approx(of_counts(0, 0, 30))

@@ -45,7 +45,7 @@ class CalibrationError(NamedTuple):
     value      the error of the sample, chance included
     by_chance  what a calibrated forecaster with these probabilities shows on average
     p_value    how often it shows as much or more, ``(1 + #) / (1 + n_draws)``
-    low, high  interval of the error without chance; ``low`` is 0 unless the p-value is below half of 1 - level
+    low, high  interval of the error without chance; ``low`` is 0 unless the p-value is below 1 - level
     """
 
     value: float
@@ -131,7 +131,10 @@ def _assessed(
     drawn = drawn_errors(excess, path, few, float((cells.weight**2).sum()), n_draws, rng)
     as_much = (1 + (drawn >= value - 1e-12).sum(axis=1)) / (1 + n_draws)
     as_little = (1 + (drawn <= value + 1e-12).sum(axis=1)) / (1 + n_draws)
-    limits = [inverted(true[way], as_much[way], as_little[way], (1.0 - level) / 2.0) for way in WAYS]
+    # The interval reaches up to the value: it lies below a true error only where the sample shows less than that.
+    upper = np.minimum((1.0 - level) / 2.0, (drawn < true[:, None] - 1e-12).mean(axis=1))
+    lower = 1.0 - level - upper
+    limits = [inverted(true[way], as_much[way] / lower[way], as_little[way], (1.0 - level) / 2.0) for way in WAYS]
     low, high = min(low for low, _ in limits), max(high for _, high in limits)
     return CalibrationError(value, float(drawn[0].mean()), float(as_much[0]), low, high)
 
@@ -140,11 +143,12 @@ def inverted(true: Floats, as_much: Floats, as_little: Floats, tail: float) -> t
     """The true errors that do not make the one seen too large or too small: first and last along the path.
 
     true       (n_steps,) from 0
-    as_much    (n_steps,) how often each step shows as much or more as was seen; ``as_little`` as much or less
+    as_much    (n_steps,) how often each step shows as much or more as was seen, over how often it may at the lower end
+    as_little  (n_steps,) how often it shows as much or less; at the upper end ``tail``
     """
-    possible = np.flatnonzero(as_much >= tail)
+    possible = np.flatnonzero(as_much >= 1.0)
     first = int(possible[0]) if len(possible) else len(true) - 1
-    low = 0.0 if first == 0 else crossing(as_much[first - 1 : first + 1], true[first - 1 : first + 1], tail)
+    low = 0.0 if first == 0 else crossing(as_much[first - 1 : first + 1], true[first - 1 : first + 1], 1.0)
     last = int(np.flatnonzero(as_little >= tail)[-1]) if (as_little >= tail).any() else 0
     high = float(true[: last + 1].max())
     if last + 1 < len(true):

@@ -25,7 +25,7 @@ def paired_t(difference: Floats, weight: Floats, level: float) -> PairedMean:
     With ``a_i = w_i d_i / W``, the variance is ``sum_i (a_i - w_i m / W)^2``, and one more item that differs by as much
     as those that do usually (the root of their mean square): what was not seen is possible. Its degrees of freedom are
     how many items differ, by Kish's number of the squares, ``(sum_i a_i^2)^2 / sum_i a_i^4``: with three items that
-    differ, all in one direction, p is about 0.2, as McNemar's exact test has it.
+    differ, all in one direction, p is about 0.2; McNemar's exact test has 0.25.
 
     difference, weight  (n_items,), weights positive
     """

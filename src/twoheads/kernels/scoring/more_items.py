@@ -20,12 +20,11 @@ class Paired(NamedTuple):
 
 
 def items_until_significant(seen: Paired, share: Paired, *, level: float) -> int | None:
-    """How many more items make McNemar's test significant with probability `POWER`, if they have certain shares.
+    """How many more items make McNemar's mid-p test significant with probability `POWER`, if they have certain shares.
 
     The counts seen are kept, and N items are added that are won and lost with shares w and l. With d = w - l and
     q = w + l, the excess of items won is ``seen + N d + sqrt(N (q - d^2)) z``, and it is significant beyond
-    ``1 + z_level sqrt(won + lost seen + N q)``, with the correction for continuity. N is the least with ``z =
-    -z_power``; None if no number suffices.
+    ``z_level sqrt(won + lost seen + N q)``. N is the least with ``z = -z_power``; None if no number suffices.
 
     level  of the two-sided test
     """
@@ -35,7 +34,7 @@ def items_until_significant(seen: Paired, share: Paired, *, level: float) -> int
 
     def decided(more: int) -> bool:
         excess = seen.won - seen.lost + more * difference - unlucky * spread * math.sqrt(more)
-        return excess >= 1.0 + beyond * math.sqrt(seen.won + seen.lost + more * differing)
+        return excess >= beyond * math.sqrt(seen.won + seen.lost + more * differing)
 
     high = 1
     while not decided(high):

@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import binomtest, norm
 
 from twoheads.kernels.arrays import Codes, Floats
 
@@ -21,29 +19,27 @@ ENOUGH_ANSWERS = 10
 class PairedSums(NamedTuple):
     """Sums over the items that each of several has labelled, (n,) each.
 
-    n_items, weight, squared_weight  of the items
-    errors, team_errors            weighted errors of the rival, and of the team on the same items
-    won, lost                      items that only the team has right (more right), and only the rival
-    squared                        of the weighted difference of the two errors
-    tied                           items whose difference is a fraction, as a vote without a majority
+    n_items, weight      of the items
+    errors, team_errors  weighted errors of the rival, and of the team on the same items
+    won, lost            items that only the team has right (more right), and only the rival
+    absolute, squared    of the weighted difference of the two errors
     """
 
     n_items: Any
     weight: Any
-    squared_weight: Any
     errors: Any
     team_errors: Any
     won: Any
     lost: Any
+    absolute: Any
     squared: Any
-    tied: Any
 
 
 class RivalSums(NamedTuple):
     """What is known of a team's rivals.
 
-    fixed   (9, n_rivals) `PairedSums` of each rival
-    people  (9, n_people) of each person
+    fixed   (8, n_rivals) `PairedSums` of each rival
+    people  (8, n_people) of each person
     shared  (2, n_rivals) weight of the items that all rivals have labelled, and errors on them
     beside  (3, n_rivals, n_people) items that a person and a rival have both labelled: their weight, the rival's
             errors, the person's errors
@@ -73,7 +69,7 @@ def rival_sums(
     """
     n_rivals, n_items = errors.shape
     weight = np.ones(n_items) if weight is None else weight
-    fixed = np.empty((9, n_rivals))
+    fixed = np.empty((8, n_rivals))
     beside = np.zeros((3, n_rivals, n_people))
     for at, error in enumerate(errors):
         here = ~np.isnan(error)
@@ -90,18 +86,17 @@ def rival_sums(
 
 
 def _paired(error: Floats, team_error: Floats, weight: Floats, group: Codes, n_groups: int) -> Floats:
-    """`PairedSums` of each group, (9, n_groups)."""
+    """`PairedSums` of each group, (8, n_groups)."""
     difference = error - team_error
     columns = PairedSums(
         np.ones_like(weight),
         weight,
-        weight**2,
         weight * error,
         weight * team_error,
         1.0 * (difference > 0),
         1.0 * (difference < 0),
+        weight * np.abs(difference),
         (weight * difference) ** 2,
-        1.0 * (np.abs(difference) % 1.0 > 0),
     )
     return np.stack([np.bincount(group, column, n_groups) for column in columns])
 
@@ -138,27 +133,10 @@ def n_candidates(sums: RivalSums) -> int:
     return int((PairedSums(*sums.people).n_items >= ENOUGH_ANSWERS).sum())
 
 
-def p_value(sums: NDArray[np.float64]) -> float:
-    """Test whether team and rival err equally often, two-sided, from the `PairedSums` of the rival, (9,).
-
-    McNemar's exact test for whole items of equal weight, else the normal approximation with the same correction for
-    continuity: one item of mean weight.
-    """
-    pair = PairedSums(*sums)
-    if pair.won + pair.lost == 0:
-        return 1.0
-    equal_weights = abs(pair.squared_weight * pair.n_items - pair.weight**2) <= 1e-9 * pair.weight**2
-    if equal_weights and not pair.tied:
-        won, lost = round(float(pair.won)), round(float(pair.lost))
-        return float(binomtest(won, won + lost).pvalue)
-    away = max(0.0, abs(pair.errors - pair.team_errors) - pair.weight / pair.n_items)
-    return min(1.0, float(2.0 * norm.sf(away / np.sqrt(pair.squared))))
-
-
-def corrected(p: float, *, team_errs_more: bool, n_rivals: int) -> float:
+def corrected(p: float, *, team_errs_more: bool, n_picked: int) -> float:
     """The p-value of the difference from the best of so many rivals.
 
     The best was picked by its low error, which favours it: that the team errs less still is shown by ``p`` itself.
     That the team errs more may be luck of the picked one: Bonferroni's bound.
     """
-    return min(1.0, p * n_rivals) if team_errs_more else p
+    return min(1.0, p * n_picked) if team_errs_more else p

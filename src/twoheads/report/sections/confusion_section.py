@@ -8,7 +8,7 @@ import numpy as np
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.confusion.base import Confusion
-from twoheads.evaluation.leakage import HELD_OUT, UNKNOWN
+from twoheads.evaluation.leakage import HELD_OUT, NOT_RECOGNISED, UNKNOWN
 from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of, people_of
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.intervals import jeffreys_interval
@@ -138,7 +138,7 @@ def _sentences(section: dict[str, Any], status: str) -> list[str]:
             *_on_classes(section),
             *_on_believed_pairs(section),
         ]
-    same = {HELD_OUT: ", not those it is evaluated on here", UNKNOWN: ""}
+    same = {HELD_OUT: ", not those it is evaluated on here", NOT_RECOGNISED: "", UNKNOWN: ""}
     return [
         *_on_classes(section),
         _on_pairs(section),
