@@ -17,6 +17,7 @@ from twoheads.cli.engines import Place, fit_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
 from twoheads.engines.temporary import remove_folder, temporary_folder
+from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.formats.opening import Reading
@@ -25,6 +26,7 @@ from twoheads.tables.kept.kept_items import KeptItems, written
 from twoheads.tables.kept.merging import Merge
 from twoheads.tables.kept.truth_rows import (
     KnownTruth,
+    has_truth,
     holds_only_truth,
     is_file_of_truth,
     open_truth,
@@ -94,7 +96,7 @@ def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | Non
     data, known = _truth_apart(data)
     files: list[Path] = []
     if data.files():
-        scanned = data.scan_for(team, need_people=False)
+        scanned = _scanned(data, team)
         add_rows(merge, scanned, time, team.models_ if team.has_model_ else ())
         print_notes(scanned)
         files += scanned.files
@@ -102,6 +104,17 @@ def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | Non
         add_truth(merge, known, team.classes_, loose=_is_loose(team.provenance(), data))
         files += [file.path for file in known.table.source.files if file.path not in files]
     return files
+
+
+def _scanned(data: TableOptions, team: Combiner) -> Table:
+    """The table of a day; if it cannot be read and has the truth, the error says how that is learnt alone."""
+    try:
+        return data.scan_for(team, need_people=False)
+    except InvalidObservations as error:
+        table = data.files().get("table")
+        if table is None or not has_truth(table, Reading(**data.reading)):
+            raise
+        raise InvalidObservations(f"{error} To learn nothing but its truth: --truth {table}") from None
 
 
 def add_rows(merge: Merge, scanned: Table, time: str | None, models: tuple[str, ...] = ()) -> None:

@@ -63,6 +63,12 @@ def holds_only_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> b
     return None not in named and len(columns) == len(set(named)) == 2
 
 
+def has_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> bool:
+    """Whether a table has columns of ids and of the truth by their usual names."""
+    columns = _columns(path, how)
+    return None not in (first_of(columns, ITEM), first_of(columns, TRUTH))
+
+
 def is_file_of_truth(name: str, files: Iterable[str], how: Reading = AS_IT_IS) -> bool:
     """Whether a name is that of a file, or a pattern, and not of a column of a command's tables."""
     if any(name in _columns(path, how) for path in files):
