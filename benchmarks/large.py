@@ -15,12 +15,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import twoheads as th
 from benchmarks.cost import RESULTS, machine
 from benchmarks.files import CHUNK, write_table
 from benchmarks.simulation import simulate
+from twoheads import tables
+
+#: Over how many days items are spread.
+DAYS = 100
 
 MEASURE = """
 import json, re, sys, time, warnings
@@ -151,20 +156,27 @@ print(json.dumps({"seconds": time.perf_counter() - start, "megabytes": peak()}))
 """
 
 
-def write_items(path, rows, n_ids, *, separate=False):
-    """Three classes, two people and ids of 37 characters in no order; answers and truth perhaps in tables beside it."""
+def write_items(path, rows, *, first=0, blank=0.0, separate=False):
+    """Three classes, two people, dates, and ids of 37 characters in no order; perhaps answers and truth apart.
+
+    first  number of the first item: tables that overlap have items in common, with other rows
+    blank  the share of items without a truth
+    """
     writers = {}
-    for start in range(0, rows, CHUNK):
-        X, truth = simulate(min(CHUNK, rows - start), 3, seed=start)
-        number = np.arange(start, start + len(X)) * 7919 % n_ids  # no multiple of 7919: each id once
+    for start in range(first, first + rows, CHUNK):
+        X, truth = simulate(min(CHUNK, first + rows - start), 3, seed=start)
+        rng = np.random.default_rng(start)
+        number = np.arange(start, start + len(X)) * 7919 % 10**11  # no multiple of 7919: each id once
         ids = np.char.add("study-2026-hospital-north/", np.char.zfill(number.astype(str), 11))
-        other = np.where(np.random.default_rng(start).random(len(X)) < 0.8, truth, (truth + 1) % 3)
+        other = np.where(rng.random(len(X)) < 0.8, truth, (truth + 1) % 3)
+        date = (np.datetime64("2026-01-01") + rng.integers(DAYS, size=len(X))).astype(str)
+        known = {"truth": pa.array(truth, mask=rng.random(len(X)) < blank)}
         answers = {"human_a": X[:, 0].astype(int), "human_b": other}
         columns = {"item": ids} | {f"p_{k}": X[:, 1 + k] for k in range(3)}
-        tables = {"": columns | answers | {"truth": truth}}
+        parts = {"": columns | answers | known | {"date": date}}
         if separate:
-            tables = {"": columns, "answers_": {"item": ids} | answers, "truth_": {"item": ids, "truth": truth}}
-        for name, each in tables.items():
+            parts = {"": columns, "answers_": {"item": ids} | answers, "truth_": {"item": ids} | known}
+        for name, each in parts.items():
             batch = pa.table(each)
             place = path.with_name(name + path.name)
             writers[name] = writers.get(name) or pq.ParquetWriter(place, batch.schema)
@@ -173,18 +185,19 @@ def write_items(path, rows, n_ids, *, separate=False):
         writer.close()
 
 
-def nightly(folder, rows, say):
-    """The commands of every night, at three sizes: memory must not grow with the rows."""
-    table, parts, day = (folder / f"{name}.parquet" for name in ("items", "parts", "day"))
+def nightly(folder, sizes, say):
+    """The commands of every night, at several sizes: memory must not grow with the rows."""
+    table, parts, day, gone = (folder / f"{name}.parquet" for name in ("items", "parts", "day", "gone"))
     team, other, output = folder / "kept.json", folder / "other.json", folder / "all.parquet"
     options = ["--keep-truth", "--columns", "human_a", "--review-below", "0.8", "--top", "3", "--class-shares", "learn"]
     apart = ["--model", parts, "--answers", folder / "answers_parts.parquet"]
     truth = ["--truth", folder / "truth_parts.parquet"]
+    time = ["--time", "date"]
     commands = {
-        "fit --keep-items": ["fit", table, "--keep-items", "-o", team],
-        "update": ["update", team, day],
-        "update --window --forget": ["update", team, day, "--window", "90d", "--forget", day],
-        "fit --keep-items of a day": ["fit", day, "--keep-items", "-o", other],
+        "fit --keep-items": ["fit", table, "--keep-items", *time, "-o", team],
+        "update": ["update", team, day, *time],
+        "update --window --forget": ["update", team, day, *time, "--window", f"{DAYS // 2}d", "--forget", gone],
+        "fit --keep-items of a day": ["fit", day, "--keep-items", *time, "-o", other],
         "merge": ["merge", team, other, "-o", folder / "both.json"],
         "fit of separate tables": ["fit", *apart, *truth, "-o", folder / "joined.json"],
         "combine of separate tables": ["combine", folder / "joined.json", *apart, "-o", output],
@@ -194,14 +207,31 @@ def nightly(folder, rows, say):
         "check": ["check", table],
         "check --fix": ["check", table, "--fix", folder / "clean.csv"],
     }
-    for size in (rows // 20, rows // 4, rows):
-        write_items(table, size, size)
-        write_items(parts, size, size, separate=True)
-        write_items(day, max(size // 100, 1000), size)
+    for size in sizes:
+        n_day = max(size // 100, 1000)
+        write_items(table, size, blank=0.1)
+        write_items(parts, size, blank=0.1, separate=True)
+        write_items(day, n_day, first=size - n_day // 2)  # answers that come again, truths that arrive, and new items
+        pq.write_table(pq.read_table(table, columns=["item"]).slice(0, n_day), gone)
         for name, arguments in commands.items():
             found = measured(NIGHTLY, *arguments)
             say(f"{name}, {size:,} rows: peak memory", found["megabytes"], "MB", at_most=1280)
             say(f"{name}, {size:,} rows", found["seconds"], "s")
+            if name == "update":
+                say("  its greatest difference to one fit", _difference(folder, team, table, day), "", at_most=1e-10)
+
+
+def _difference(folder, team, table, day):
+    """How far a team that was updated is from a fit of all rows, in any probability it gives to a day's items."""
+    newer, whole, once = pq.read_table(day), folder / "whole.parquet", folder / "once.json"
+    with pq.ParquetFile(table) as old, pq.ParquetWriter(whole, newer.schema) as file:
+        for batch in old.iter_batches(CHUNK):
+            rows = pa.table(batch)
+            file.write_table(rows.filter(pc.invert(pc.is_in(rows["item"], value_set=newer["item"]))))
+        file.write_table(newer)
+    measured(NIGHTLY, "fit", whole, "--keep-items", "-o", once)
+    seen, _ = tables.scan(day).read(truth=False)
+    return abs(th.load(team).predict_proba(seen) - th.load(once).predict_proba(seen)).max()
 
 
 def combining(path, say):
@@ -227,6 +257,9 @@ def on_a_cluster(path, say):
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the table; half of them for the cluster")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", help="rows of the nightly tables, in place of three up to --rows"
+    )
     parser.add_argument("--only", choices=("disk", "cluster", "nightly"), help="one part of it")
     options = parser.parse_args()
     found = []
@@ -240,7 +273,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if options.only in (None, "nightly"):
-            nightly(place, options.rows, say)
+            nightly(place, options.sizes or (options.rows // 10, options.rows * 3 // 10, options.rows), say)
         if options.only in (None, "disk"):
             write_table(place / "table.parquet", options.rows)
             write_table(place / "without.parquet", options.rows, truth=False)

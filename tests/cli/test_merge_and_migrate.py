@@ -1,6 +1,8 @@
 """Teams merged on the command line, and teams of an older version brought up to date."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -110,3 +112,12 @@ def test_of_a_team_without_items_the_command_is_named(here, capsys):
     assert run(["migrate", "north.json"]) == 2
     command = "twoheads fit --keep-items north.csv --truth truth --unsure 'don'\"'\"'t know' --normalise --method P+L"
     assert f"{command} -o north.json" in capsys.readouterr().err
+
+
+def test_a_team_of_this_version_in_a_process_of_its_own(tmp_path):
+    (tmp_path / "t.csv").write_text("item,human,p_a,p_b,truth\n1,a,0.9,0.1,a\n2,b,0.2,0.8,b\n3,b,0.6,0.4,\n")
+    assert run(["fit", str(tmp_path / "t.csv"), "--method", "P+L", "-o", str(tmp_path / "team.json")]) == 0
+    command = [sys.executable, "-m", "twoheads", "migrate", str(tmp_path / "team.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "nothing is to be done" in done.stderr

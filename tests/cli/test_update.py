@@ -329,3 +329,14 @@ def test_labels_and_scores_of_machines_and_people_are_kept_as_such(here):
         assert many.levels_.positive == one.levels_.positive == positive
         X = tables.scan("both.csv", positive=positive, classes=["no", "yes"])
         np.testing.assert_allclose(many.predict_proba(X), one.predict_proba(X), rtol=0, atol=1e-10)
+
+
+def test_a_table_of_truths_with_another_column(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("item,human,p_a,p_b,truth\n1,a,0.9,0.1,a\n2,b,0.2,0.8,b\n3,b,0.6,0.4,\n")
+    (tmp_path / "gold.csv").write_text("item,truth,by\n3,a,chief\n")
+    assert run(["fit", "t.csv", "--method", "P+L", "--keep-items", "-o", "team.json"]) == 0
+    assert run(["update", "team.json", "gold.csv"]) == 2
+    assert capsys.readouterr().err.endswith("To learn nothing but its truth: --truth gold.csv\n")
+    assert run(["update", "team.json", "--truth", "gold.csv"]) == 0
+    assert th.load("team.json").n_labelled_ == 3

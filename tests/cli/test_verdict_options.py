@@ -112,6 +112,7 @@ def test_the_most_probable_classes_are_written(here):
     [
         (["--columns", "nots"], "must have the column 'nots' that columns (--columns) names"),
         (["--columns", "p_a"], "--columns must not name a column of the result; it names 'p_a'"),
+        (["--columns", "note,note"], "--columns must name each column once; it names 'note' twice. Leave one out."),
         (["--review-below", "80"], "--review-below must be a confidence above 0 and at most 1; it is 80"),
         (["--truth", "truth"], "--truth is of use to combine with --keep-truth only"),
     ],

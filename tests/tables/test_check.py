@@ -292,3 +292,15 @@ def test_words_for_unsure_are_pointed_out(tmp_path):
         "answer and no class (2 cells; in row 2: Not sure)."
     )
     assert not found.findings.blocks_fit
+
+
+def test_the_csv_of_label_studio_is_refused(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_text("annotation_id,annotator,id,image,kind,lead_time\n1,7,1,a.png,cat,3.5\n2,8,1,a.png,dog,2.5\n")
+    with pytest.raises(th.InvalidObservations) as caught:
+        tables.check(path)
+    assert str(caught.value) == (
+        f"{path} is Label Studio's CSV, which has no predictions and does not show what is ground truth. Export it as "
+        "JSON; or, if no annotation is ground truth, name the column of answers: "
+        f"twoheads fit --answers {path} --item id --annotator annotator --human COLUMN"
+    )

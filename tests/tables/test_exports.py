@@ -41,7 +41,7 @@ def parts(name, **options):
     """The tables of an export as dicts: rows, answers, truth."""
     opened = Opener(Reading(**options)).open(HERE / name, "table")
     return [
-        None if source is None else source.files[0]._table.to_pydict()
+        None if source is None else source.files[0].table.to_pydict()
         for source in (opened.rows, opened.answers, opened.truth)
     ], opened.notes
 
@@ -266,7 +266,7 @@ def test_every_export_keeps_the_contract(known):
 def answers_with_truth(records, question=None):
     """A reader that takes the truth for an answer too."""
     export = read_label_studio(records, question)
-    return Export(export.ids, [*export.statements, *(Answer(each.item, "chief", each.label) for each in export.truths)])
+    return Export(export.ids, [*export.statements, *(Answer(each.item, "gold", each.label) for each in export.truths)])
 
 
 def one_of_each(records, question=None):
@@ -297,7 +297,7 @@ def test_every_statement_is_read_once_and_in_its_role(tool, items):
         kept = predictions[:1] if tool == "argilla" else predictions
         scored = tool != "mlflow"
         expected += [Prediction(at, name, label, score if scored else None) for name, label, score in kept]
-        expected += [Truth(at, truth)] if truth and tool != "argilla" else []
+        expected += [Truth(at, truth, "chief")] if truth and tool != "argilla" else []
     assert sorted(map(repr, export.statements)) == sorted(map(repr, expected))
     assert "chief" not in {each.annotator for each in export.answers}
 
@@ -311,12 +311,12 @@ def test_tables_of_an_export_lose_nothing(items, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "tasks.json"
     path.write_text(json.dumps(tasks))
     opened = Opener(Reading()).open(path, "table")
-    answers = opened.answers.files[0]._table.to_pylist() if opened.answers else []
+    answers = opened.answers.files[0].table.to_pylist() if opened.answers else []
     told = [{"item": at, "annotator": who, "answer": label} for at, item in enumerate(items) for who, label in item[0]]
     assert answers == told
-    truth = opened.truth.files[0]._table.to_pylist() if opened.truth else []
+    truth = opened.truth.files[0].table.to_pylist() if opened.truth else []
     assert truth == [{"item": at, "truth": item[2]} for at, item in enumerate(items) if item[2]]
-    rows = {row["item"]: row for row in opened.rows.files[0]._table.to_pylist()} if opened.rows else {}
+    rows = {row["item"]: row for row in opened.rows.files[0].table.to_pylist()} if opened.rows else {}
     for at, (_, predictions, _) in enumerate(items):
         for model, label, score in predictions:
             hard = (f"{model}.label", f"{model} without score.label")

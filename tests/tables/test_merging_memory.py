@@ -86,3 +86,12 @@ def test_blocks_of_tables_in_step_have_all_rows_of_their_ids(rows, monkeypatch):
     ids = [{int(item) for part in block.values() for item in part.column(0).to_pylist()} for block in blocks]
     assert all(max(one) < min(other) for one, other in pairwise([each for each in ids if each]))
     assert max(len(part) for block in blocks for part in block.values()) < 30
+
+
+def test_kept_rows_that_were_read_are_not_held(tmp_path):
+    table = pa.table({"item": np.random.default_rng(0).random(20 * in_step.ROWS)})
+    pq.write_table(table, tmp_path / "items.parquet", row_group_size=in_step.ROWS)
+    del table
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in merging._read(tmp_path / "items.parquet")]
+    assert max(held) < 8 * 8 * in_step.ROWS  # of 20 blocks of 8 bytes a row

@@ -16,7 +16,7 @@ def entry(what: str, files: Sequence[str], counts: dict[str, dict[str, int]]) ->
     return {
         "what": what,
         "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "files": list(files),
+        "files": list(dict.fromkeys(files)),
         "counts": counts,
         "twoheads": th.__version__,
     }

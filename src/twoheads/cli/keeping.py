@@ -17,14 +17,22 @@ from twoheads.cli.engines import Place, fit_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
 from twoheads.engines.temporary import remove_folder, temporary_folder
+from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text
 from twoheads.storage.atomic import atomic_write
 from twoheads.tables.formats.opening import Reading
-from twoheads.tables.join.label_table import LabelTable
 from twoheads.tables.kept.day_rows import rows_of_table, times_of_table
 from twoheads.tables.kept.kept_items import KeptItems, written
 from twoheads.tables.kept.merging import Merge
-from twoheads.tables.kept.truth_rows import holds_only_truth, is_file_of_truth, open_truth, rows_of_truth
+from twoheads.tables.kept.truth_rows import (
+    KnownTruth,
+    has_truth,
+    holds_only_truth,
+    is_file_of_truth,
+    open_truth,
+    rows_of_truth,
+    truth_of_export,
+)
 from twoheads.tables.schema.coding import Coder, loose_notes
 from twoheads.tables.table import Table
 from twoheads.text import count
@@ -88,14 +96,25 @@ def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | Non
     data, known = _truth_apart(data)
     files: list[Path] = []
     if data.files():
-        scanned = data.scan_for(team, need_people=False)
+        scanned = _scanned(data, team)
         add_rows(merge, scanned, time, team.models_ if team.has_model_ else ())
         print_notes(scanned)
         files += scanned.files
     if known is not None:
         add_truth(merge, known, team.classes_, loose=_is_loose(team.provenance(), data))
-        files += [file.path for file in known.source.files]
+        files += [file.path for file in known.table.source.files if file.path not in files]
     return files
+
+
+def _scanned(data: TableOptions, team: Combiner) -> Table:
+    """The table of a day; if it cannot be read and has the truth, the error says how that is learnt alone."""
+    try:
+        return data.scan_for(team, need_people=False)
+    except InvalidObservations as error:
+        table = data.files().get("table")
+        if table is None or not has_truth(table, Reading(**data.reading)):
+            raise
+        raise InvalidObservations(f"{error} To learn nothing but its truth: --truth {table}") from None
 
 
 def add_rows(merge: Merge, scanned: Table, time: str | None, models: tuple[str, ...] = ()) -> None:
@@ -105,11 +124,11 @@ def add_rows(merge: Merge, scanned: Table, time: str | None, models: tuple[str, 
         merge.add_times(times_of_table(scanned, time), time)
 
 
-def add_truth(merge: Merge, known: LabelTable, classes: NDArray[Any], *, loose: bool) -> None:
+def add_truth(merge: Merge, known: KnownTruth, classes: NDArray[Any], *, loose: bool) -> None:
     """Add a separate table of the truth to kept items; ``loose`` is whether spellings may differ from the classes."""
     coder = Coder([label_text(name) for name in classes.tolist()], loose=loose)
     merge.add(rows_of_truth(known, coder))
-    for note in loose_notes(known.loose_labels(coder), coder.names):
+    for note in loose_notes(known.table.loose_labels(coder), coder.names):
         console.message(note)
 
 
@@ -118,21 +137,37 @@ def _is_loose(provenance: dict[str, Any], data: TableOptions) -> bool:
     return bool((provenance.get("columns", {}) | data.columns).get("loose_labels"))
 
 
-def separate_truth(data: TableOptions) -> LabelTable | None:
+def separate_truth(data: TableOptions) -> KnownTruth | None:
     """The separate table of the truth that options name, if they do."""
     return _truth_apart(data)[1]
 
 
-def _truth_apart(data: TableOptions) -> tuple[TableOptions, LabelTable | None]:
+def _truth_apart(data: TableOptions) -> tuple[TableOptions, KnownTruth | None]:
     """The options without a separate table of truth, and that table: it may be about items that came before."""
-    files, named, how = data.files(), data.columns.get("truth"), Reading(encoding=data.reading.get("encoding"))
+    files, named = data.files(), data.columns.get("truth")
+    how = Reading(encoding=data.reading.get("encoding"), question=data.reading.get("question"))
     item, column = data.columns.get("item"), data.columns.get("truth_column")
     if named is None and list(files) == ["table"] and holds_only_truth(files["table"], how):
         return replace(data, table=None), open_truth(files["table"], item, column, how)
-    if named is None or (files and not is_file_of_truth(named, files.values(), how)):
+    if named is None:
+        return _exported_truth(data)
+    if files and not is_file_of_truth(named, files.values(), how):
         return data, None
     columns = {name: value for name, value in data.columns.items() if name not in ("truth", "truth_column")}
     return replace(data, columns=columns), open_truth(named, item, column, how)
+
+
+def _exported_truth(data: TableOptions) -> tuple[TableOptions, KnownTruth | None]:
+    """The options without an export that holds only the truth, and the truth in an export, perhaps of other items."""
+    files, how = data.files(), Reading(**data.reading)
+    for argument in ("answers", "table", "model"):  # as they are read: the format is that of the table, if there is one
+        if argument not in files:
+            continue
+        own = how if argument == "table" or "table" not in files else replace(how, format=None)
+        known, has_more = truth_of_export(files[argument], argument, own)
+        if known is not None:
+            return data if has_more else data.without(argument), known
+    return data, None
 
 
 @contextmanager

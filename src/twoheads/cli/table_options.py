@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,11 @@ class TableOptions:
         """The files by the name of their option."""
         named = {"table": self.table, "answers": self.answers, "model": self.model}
         return {name: str(path) for name, path in named.items() if path is not None}
+
+    def without(self, option: str) -> TableOptions:
+        """The options without one of the files, by the name of its option."""
+        named: dict[str, Any] = {option: None}
+        return replace(self, **named)
 
     def shown_files(self) -> dict[str, str]:
         """The files as users see them, by the name of their option."""

@@ -22,6 +22,7 @@ except ImportError as error:
 
 __all__ = [
     "MEMORY_LIMIT",
+    "SORTING_LIMIT",
     "Database",
     "connect",
     "connected",
@@ -35,8 +36,9 @@ __all__ = [
     "room",
 ]
 
-#: Memory of DuckDB before it spills to disk, and the most threads that share it.
+#: Memory of DuckDB for a file, and for tables that are sorted before it spills to disk; the most threads that share it.
 MEMORY_LIMIT = "512MB"
+SORTING_LIMIT = "256MB"
 _MOST_THREADS = 4
 
 
@@ -62,7 +64,7 @@ def _threads() -> int:
 class Database:
     """A database in a temporary folder, which is removed with the last reference to it or by `discard`."""
 
-    def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
+    def __init__(self, memory_limit: str = SORTING_LIMIT) -> None:
         self.folder = temporary_folder()
         path = os.path.join(self.folder, "tables.db")
         self.connection = connect(path, memory_limit=memory_limit, folder=self.folder)

@@ -21,9 +21,13 @@ from twoheads.tables.formats.memory import MemoryFile
 from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.registry import ExportFormat, export_by_name
 from twoheads.tables.formats.source import Source
-from twoheads.tables.interop.export import Export, Truth, left_out
+from twoheads.tables.interop.export import Answer, Export, left_out
 from twoheads.tables.schema.coding import Coder, loose_notes
 from twoheads.tables.writing import write
+from twoheads.text import count
+
+#: Why an answer does not count.
+BY_AUTHOR = "by whoever stated the truth of the same item"
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,14 @@ class Opened:
     rows     a row per item, with the models' columns
     answers  a row per answer: item, annotator, answer
     truth    a row per item of known truth
+    authors  ids of items as text, and who stated their truth: their answers do not count
     notes    what was left out
     """
 
     rows: Source | None = None
     answers: Source | None = None
     truth: Source | None = None
+    authors: Sequence[tuple[str, str]] = ()
     notes: tuple[str, ...] = ()
 
     def beside(self, people: Opened) -> tuple[Opened, tuple[str, ...]]:
@@ -50,8 +56,8 @@ class Opened:
             notes.append(f"answers in {self.answers.name} are not used: they are in {people.answers.name}.")
         if self.truth and people.truth:
             notes.append(f"the truth in {self.truth.name} is not used: it is in {people.truth.name}.")
-        truth = people.truth or self.truth
-        return Opened(self.rows or people.rows, people.answers or self.answers, truth), tuple(notes)
+        truth, authors = (people.truth, people.authors) if people.truth else (self.truth, self.authors)
+        return Opened(self.rows or people.rows, people.answers or self.answers, truth, authors), tuple(notes)
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,8 @@ class Opener:
         how = self.how if argument == self.main else replace(self.how, format=None)
         if (known := export_at(path, argument, how)) is None:
             source = Source.open(path, argument, how)
-            role = argument if argument in ("answers", "truth") else "rows"
-            return Opened(**{role: source}, notes=tuple(source.notes))
+            named: dict[str, Any] = {argument if argument in ("answers", "truth") else "rows": source}
+            return Opened(**named, notes=tuple(source.notes))
         export = read_export(known, path, argument, how)
         if self.loose:
             export = _respelt(export, self.classes, self.unsure)
@@ -109,15 +115,41 @@ def _tables(export: Export, name: str, known: ExportFormat, classes: Any, unsure
         raise InvalidObservations(f"{name} must hold answers, predictions or truth; it holds none of them.")
     names = export.class_names(classes, unsure)
     notes = [f"{name} is read as an export of {known.title}.", *(f"{name}: {note}" for note in export.notes)]
-    known_of = {each.item for each in export.statements if not isinstance(each, Truth)}
-    n_silent = len(export.ids) - len(known_of)
-    notes += [f"{name}: {note}" for note in left_out(n_silent, export.what, "without an answer or a prediction")]
+    known_of = {each.item for each in export.answers} | {each.item for each in export.predictions}
+    notes += [f"{name}: {note}" for note in _notes_on_silence(export, known_of)]
     rows = _model_rows(export, sorted(known_of), names, name)
 
     def source(table: Any) -> Source | None:
         return None if table is None else Source(name, [MemoryFile(Path(name), table)])
 
-    return Opened(source(rows), source(_answers(export)), source(_truths(export)), tuple(notes))
+    return Opened(source(rows), source(_answers(export)), source(_truths(export)), export.authors, tuple(notes))
+
+
+def without_authors(
+    answers: Source | None, authors: Sequence[tuple[str, str]]
+) -> tuple[Source | None, tuple[str, ...]]:
+    """The answers of an export without those of people who stated the truth of the same item in another, and a note."""
+    if answers is None or not authors or not all(isinstance(file, MemoryFile) for file in answers.files):
+        return answers, ()
+    own, n_own, files = set(authors), 0, []
+    for file in answers.files:
+        assert isinstance(file, MemoryFile)
+        ids, people = (file.table.column(name).to_pylist() for name in ("item", "annotator"))
+        other = [(label_text(item), name) not in own for item, name in zip(ids, people, strict=True)]
+        n_own += len(other) - sum(other)
+        files.append(MemoryFile(file.path, file.table.filter(pa.array(other))))
+    notes = tuple(f"{answers.name}: {note}" for note in left_out(n_own, "answer", BY_AUTHOR))
+    return Source(answers.name, files) if any(len(file.table) for file in files) else None, notes
+
+
+def _notes_on_silence(export: Export, known_of: set[int]) -> Iterator[str]:
+    """The notes on answers that do not count, and on items without an answer or a prediction."""
+    n_own = sum(isinstance(each, Answer) for each in export.statements) - len(export.answers)
+    yield from left_out(n_own, "answer", BY_AUTHOR)
+    alone = {each.item for each in export.truths} - known_of
+    yield from left_out(len(export.ids) - len(known_of | alone), export.what, "without an answer or a prediction")
+    if alone:
+        yield f"{count(len(alone), export.what)} with a truth, but no answer or prediction."
 
 
 def _model_rows(export: Export, items: list[int], names: Sequence[str], where: str) -> Any:

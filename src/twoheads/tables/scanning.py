@@ -16,7 +16,7 @@ from twoheads.observations.frames import as_column
 from twoheads.observations.labels import label_text
 from twoheads.observations.members import unknown_positive
 from twoheads.tables.content import Content
-from twoheads.tables.duckdb import MEMORY_LIMIT
+from twoheads.tables.duckdb import SORTING_LIMIT
 from twoheads.tables.exports import Opener
 from twoheads.tables.formats.opening import Reading
 from twoheads.tables.formats.source import Source
@@ -56,7 +56,7 @@ def scan(
     question: str | None = None,
     positive: Any = None,
     loose_labels: bool = False,
-    memory_limit: str = MEMORY_LIMIT,
+    memory_limit: str = SORTING_LIMIT,
 ) -> Table:
     """Scan a table, or separate tables of answers, model rows and truth, without reading them yet.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations, InvalidParameter
-from twoheads.tables.exports import Opened, Opener
+from twoheads.tables.exports import Opened, Opener, without_authors
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema import roles
 
@@ -51,6 +51,11 @@ class Sources:
         rows = Opened() if path is None else opener.open(path, "table" if model is None else "model")
         people = Opened() if answers is None else opener.open(answers, "answers")
         own, notes = rows.beside(people)
+        if own.truth and not (own.rows or own.answers):
+            raise InvalidObservations(
+                f"{own.truth.name} must hold answers or predictions; it holds only the truth. Give it with "
+                "truth (--truth) beside them, or to twoheads update."
+            )
         found = cls(own.rows, own.answers, own.truth, notes=notes)
         return found._with_truth(truth, truth_column, opener)
 
@@ -78,7 +83,8 @@ class Sources:
             opened = opener.open(truth, "truth")
             if opened.truth is None:
                 raise InvalidObservations(f"truth must name a file that holds the truth; {name} holds none.")
-            return replace(self, truth=opened.truth, notes=(*self.notes, *opened.notes))
+            answers, notes = without_authors(self.answers, opened.authors)
+            return replace(self, truth=opened.truth, answers=answers, notes=(*self.notes, *opened.notes, *notes))
         what = f"the column {name!r} that truth (--truth) names, if it is not a file"
         raise roles.missing(in_table, self.table.name, what, "truth", (name, "truth"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.interop.export import TEAM, Answer, Export, Prediction, Truth
+from twoheads.tables.interop.export import TEAM, Answer, Export, Prediction
 
 #: From an id, answers as (person, label), predictions as (model, label, score) and the truth to a record.
 MakeRecord = Callable[[str, list[tuple[str, str]], list[tuple[str, str, float | None]], str | None], Any]
@@ -54,8 +54,9 @@ def check_roles(read: Read, make: MakeRecord, *, has_truth: bool, has_scores: bo
     assert export.answers == answers, f"answers must be those made; they are {export.answers}"
     predictions = [Prediction(0, "v1", "b", 0.75 if has_scores else None), Prediction(1, "v2", "a")]
     assert export.predictions == predictions, f"predictions must be those made; they are {export.predictions}"
-    truths = [Truth(0, "a")] if has_truth else []
-    assert export.truths == truths, f"the truth must be that made; it is {export.truths}"
+    truths = [(0, "a")] if has_truth else []
+    stated = [(each.item, each.label) for each in export.truths]
+    assert stated == truths, f"the truth must be that made; it is {export.truths}"
 
 
 def check_truth_is_no_answer(read: Read, make: MakeRecord) -> None:

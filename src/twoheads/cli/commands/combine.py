@@ -60,6 +60,9 @@ def combine(
     from twoheads.tables.verdict_columns import VerdictOptions
 
     others = () if columns is None else tuple(split_names(columns, "--columns"))
+    twice = [name for at, name in enumerate(others) if name in others[:at]]
+    if twice:
+        raise InvalidParameter(f"--columns must name each column once; it names {twice[0]!r} twice. Leave one out.")
     options = VerdictOptions(digits, top, review_below, keep_truth, others)
     if "truth" in data.columns and not keep_truth:
         raise InvalidParameter("--truth is of use to combine with --keep-truth only. Leave it out, or use both.")

@@ -122,7 +122,7 @@ def _fit_and_keep(
         files = [*scanned.files]
         if (known := separate_truth(data)) is not None:
             add_truth(merge, known, scanned.classes, loose=bool(data.columns.get("loose_labels")))
-            files += [file.path for file in known.source.files if file.path not in files]
+            files += [file.path for file in known.table.source.files if file.path not in files]
             named = {name: each for name, each in made["columns"].items() if name not in ("truth", "truth_column")}
             made = made | {"columns": named}  # the file of the truth is in the history: days have others
         done = entry("fit", [shown(str(file)) for file in files], merge.changes().counts)

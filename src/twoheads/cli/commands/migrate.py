@@ -10,7 +10,7 @@ import typer
 
 from twoheads.cli import console
 from twoheads.cli.history import entry
-from twoheads.cli.methods import make_team
+from twoheads.cli.methods import make_team, read_team
 from twoheads.cli.options import Team
 from twoheads.cli.outputs import check_output
 from twoheads.cli.signatures import Result
@@ -35,7 +35,7 @@ def migrate(
     check_output(target, [])
     document = artifact.read_document(team)
     if not artifact.is_older(document):
-        artifact.load(team)
+        read_team(team)
         console.message(f"{team} is of the version of this twoheads, {artifact.VERSION}; nothing is to be done.")
         return {"output": team, "version": artifact.VERSION, "migrated": False}
     found = _Older(document)

@@ -20,7 +20,7 @@ from twoheads.observations import as_observations, as_truth, as_weight, matched_
 from twoheads.tables.scanned import ScannedTable
 
 #: So many numbers take as much memory as the id and the answers of an item.
-PER_ITEM = 10
+PER_ITEM = 20
 
 
 def fits_in_memory(table: ScannedTable, *, max_numbers: int = MAX_NUMBERS) -> bool:

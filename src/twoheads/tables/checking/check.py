@@ -34,6 +34,9 @@ from twoheads.tables.schema.roles import annotator_columns, named
 from twoheads.tables.writing import write
 from twoheads.text import listed
 
+#: The columns that Label Studio adds to those of its tasks and controls.
+_LABEL_STUDIO_CSV = {"id", "annotation_id", "annotator", "lead_time"}
+
 
 @dataclass(frozen=True)
 class Check:
@@ -240,6 +243,8 @@ def check(
     how = Reading(format, sheet, encoding)
     _refuse_export(table, how)
     source, where = Source.open(table, "table", how), os.fspath(table)
+    if human is None:
+        _refuse_answers_of_label_studio(source, where)
     rows = TableRows.of(source)
     people = [] if human is None else list(annotator_columns(rows.columns, where, human).values())
     true = None if truth is None else named(rows.columns, where, truth, "truth")
@@ -280,3 +285,14 @@ def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
             f"{os.fspath(table)} is an export of {known.title}, whose answers, predictions and truth are read as they "
             f"are: there are no columns to check. Go on with: {command}"
         )
+
+
+def _refuse_answers_of_label_studio(source: Source, where: str) -> None:
+    """Refuse Label Studio's CSV: a row per annotation, in which only a user knows the column of answers."""
+    if not _LABEL_STUDIO_CSV.issubset(source.columns):
+        return
+    command = f"twoheads fit --answers {shlex.quote(where)} --item id --annotator annotator --human COLUMN"
+    raise InvalidObservations(
+        f"{where} is Label Studio's CSV, which has no predictions and does not show what is ground truth. Export it as "
+        f"JSON; or, if no annotation is ground truth, name the column of answers: {command}"
+    )

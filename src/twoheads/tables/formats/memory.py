@@ -21,20 +21,21 @@ class MemoryFile(DataFile):
     """
 
     def __init__(self, path: Path, table: Any) -> None:
-        self._table = table
+        #: The rows.
+        self.table = table
         super().__init__(path)
 
     def _read_columns(self) -> list[str]:
-        return list(self._table.column_names)
+        return list(self.table.column_names)
 
     def type_of(self, column: str) -> Any:
         """The column's type."""
-        return self._table.schema.field(column).type
+        return self.table.schema.field(column).type
 
     def count(self) -> int:
         """The number of rows."""
-        return len(self._table)
+        return len(self.table)
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
         """Batches in the order of the table."""
-        yield from self._table.select(wanted.columns).to_batches(rows)
+        yield from self.table.select(wanted.columns).to_batches(rows)

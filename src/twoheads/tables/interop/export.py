@@ -46,10 +46,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true class of the item at a position."""
+    """The true class of the item at a position, and who stated it, if that is known."""
 
     item: int
     label: str
+    author: str | None = None
 
 
 Statement = Answer | Prediction | Truth
@@ -94,8 +95,18 @@ class Export:
 
     @cached_property
     def answers(self) -> list[Answer]:
-        """What people answered."""
-        return [each for each in self.statements if isinstance(each, Answer)]
+        """What people answered; whoever stated the truth of an item is no witness of it."""
+        made = [each for each in self.statements if isinstance(each, Answer)]
+        return [each for each in made if (each.item, each.annotator) not in self._authors]
+
+    @property
+    def authors(self) -> list[tuple[str, str]]:
+        """The ids of items as text, and who stated their truth."""
+        return sorted((label_text(self.ids[item]), author) for item, author in self._authors)
+
+    @cached_property
+    def _authors(self) -> frozenset[tuple[int, str]]:
+        return frozenset((truth.item, truth.author) for truth in self.truths if truth.author is not None)
 
     @cached_property
     def predictions(self) -> list[Prediction]:

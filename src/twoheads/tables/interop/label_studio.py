@@ -43,11 +43,11 @@ def from_label_studio(
     """Observations, and the truth if any annotations are marked as ground truth (else None).
 
     The choice of an annotation is an answer of its author, or the truth if it is marked as ground truth, never both;
-    cancelled and empty ones do not count. A prediction gives the probability of one choice (its score); several
-    predictions of a task give one class each, the last of a class counts. The rest of the probability is shared
-    equally by the classes without a score: the export has no more. A prediction without a score is a label of a
-    machine. Each ``model_version`` is a model; predictions of a team (`to_label_studio`) are not, unless
-    ``model_version`` names them.
+    cancelled and empty ones do not count, nor do answers of the author of an item's truth. A prediction gives the
+    probability of one choice (its score); several predictions of a task give one class each, the last of a class
+    counts. The rest of the probability is shared equally by the classes without a score: the export has no more. A
+    prediction without a score is a label of a machine. Each ``model_version`` is a model; predictions of a team
+    (`to_label_studio`) are not, unless ``model_version`` names them.
 
     Parameters
     ----------
@@ -110,7 +110,10 @@ def _annotation(at: int, annotation: dict[str, Any], label: str | None) -> State
         return _CANCELLED
     if label is None:
         return _EMPTY
-    return Truth(at, label) if annotation.get("ground_truth") else Answer(at, _author(annotation), label)
+    author = _author(annotation)
+    if annotation.get("ground_truth"):
+        return Truth(at, label, author)
+    return Answer(at, "human" if author is None else author, label)
 
 
 def _predicted(
@@ -256,12 +259,12 @@ def _is_choice(result: Any, from_name: str | None) -> bool:
     return is_choice and from_name in (None, result.get("from_name"))
 
 
-def _author(annotation: dict[str, Any]) -> str:
-    """Who made an annotation: a number, or a record of a user."""
+def _author(annotation: dict[str, Any]) -> str | None:
+    """Who made an annotation: a number, or a record of a user; None if it does not say."""
     author = annotation.get("completed_by")
     if isinstance(author, dict):
         author = author.get("email") or author.get("id")
-    return "human" if author is None else label_text(author)
+    return None if author is None else label_text(author)
 
 
 def _control(tasks: Sequence[Task], from_name: str | None, to_name: str | None) -> tuple[str, str]:

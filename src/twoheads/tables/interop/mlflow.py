@@ -36,8 +36,9 @@ def from_mlflow(
     """Observations, and the truth if there are expectations (else None).
 
     Feedback of a HUMAN is an answer; that of an LLM_JUDGE or of CODE is the label of a machine called by its source;
-    an expectation is the truth. Feedback that was overridden, or holds an error, does not count. An assessment of a
-    span is about an item of its own, ``<trace id>/<span id>``.
+    an expectation is the truth, and its author's feedback on the same item does not count. Feedback that was
+    overridden, or holds an error, does not count. An assessment of a span is about an item of its own, ``<trace
+    id>/<span id>``.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def _statement(at: int, one: dict[str, Any]) -> Statement | LeftOut:
     if one.get("valid") is False:
         return _OVERRIDDEN
     if one.get("expectation") is not None:
-        return Truth(at, _label(one["expectation"].get("value"), one))
+        return Truth(at, _label(one["expectation"].get("value"), one), _named(author))
     if feedback.get("value") is None:
         return _ERROR
     if author.get("source_type") == "HUMAN":
@@ -153,6 +154,12 @@ def _statement(at: int, one: dict[str, Any]) -> Statement | LeftOut:
     if is_team(author.get("source_id")):
         return _BY_TEAM
     return Prediction(at, _model(author, one), _label(feedback["value"], one))
+
+
+def _named(author: dict[str, Any]) -> str | None:
+    """The person who stated something, if there is a name: many are called default."""
+    name = author.get("source_id")
+    return str(name) if author.get("source_type") == "HUMAN" and name not in (None, "", "default") else None
 
 
 def _model(author: dict[str, Any], one: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text, means_unsure, sorted_names, unsure_words
-from twoheads.tables.duckdb import MEMORY_LIMIT, Database, feed, interruptible, pa, room
+from twoheads.tables.duckdb import SORTING_LIMIT, Database, feed, interruptible, pa, room
 from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.formats.detect import first_line
 from twoheads.tables.formats.source import Source
@@ -79,7 +79,7 @@ class Join:
         truth: LabelTable | None,
         classes: NDArray[Any] | None,
         unsure: str | Sequence[str] = (),
-        memory_limit: str = MEMORY_LIMIT,
+        memory_limit: str = SORTING_LIMIT,
         *,
         loose_labels: bool = False,
     ) -> None:

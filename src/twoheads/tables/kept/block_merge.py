@@ -12,7 +12,7 @@ from twoheads.tables.kept.day_rows import KEYS
 #: What happens to rows.
 WHAT = ("new", "replaced", "removed")
 #: In which order the rows of an item come.
-_THEN = {"answers": ", annotator, answer, confidence"}
+_THEN = {"answers": ", annotator, answer, confidence", "truth_by": ", annotator"}
 #: How many ids that were not found are told at most.
 _MOST_LOST = 100
 _NUMBERED = "(PARTITION BY item, annotator ORDER BY answer, confidence)"
@@ -23,7 +23,8 @@ class BlockMerge:
 
     A block holds Arrow tables: of each kind kept rows (``old_items``) and new ones (``day_items``), and ids to forget
     (``gone``). A new answer replaces those of the same person on the same item, a new truth or model row that of the
-    item; of two times of an item the later counts.
+    item; of two times of an item the later counts. Whoever stated the truth of an item (``truth_by``) has no answer on
+    it, whichever of the two came first: what was marked as the truth is not also an answer.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ class BlockMerge:
         self.n_rows: Counter[str] = Counter()
         #: How many items have a truth and no answer or model row; how many of the others have no time.
         self.n_waiting = self.n_timeless = 0
+        #: How many people are new who stated the truth of an item.
+        self.n_authors = 0
         #: Items that have two new truths, the first of them and how many; ids to forget that no item has, the first.
         self.two_truths: tuple[str | None, int] = (None, 0)
         self.lost: list[str] = []
@@ -109,14 +112,22 @@ class BlockMerge:
         for age in ("old", "day"):
             self._make(f"{age}_numbered", f"SELECT *, row_number() OVER {_NUMBERED} AS place FROM {age}_answers")
         self._make("truths", "SELECT DISTINCT item, truth FROM day_truth")
+        self._make("authors", "SELECT DISTINCT item, annotator FROM (FROM old_truth_by UNION ALL FROM day_truth_by)")
+        self._make(
+            "given",
+            "SELECT * FROM (FROM day_numbered UNION ALL SELECT o.* FROM old_numbered AS o "
+            "ANTI JOIN day_numbered USING (item, annotator)) ANTI JOIN authors USING (item, annotator)",
+        )
+        there = " OR ".join(f"{name} IS NOT NULL" for name in self._numbers) or "false"
         for kind, query in {
-            "items": "FROM items",
-            "answers": "FROM day_numbered UNION ALL "
-            "SELECT o.* FROM old_numbered AS o ANTI JOIN day_numbered USING (item, annotator)",
+            "items": f"FROM items WHERE {there} OR item IN (SELECT item FROM given)",
+            "answers": "FROM given",
             "truth": "FROM truths UNION ALL SELECT o.* FROM old_truth AS o ANTI JOIN truths USING (item)",
+            "truth_by": "FROM authors",
             "times": "FROM dated",
         }.items():
             self._make(f"new_{kind}", f"SELECT * FROM ({query}) ANTI JOIN removed USING (item)")
+        self.n_authors += self._row("SELECT count(*) FROM (FROM new_truth_by EXCEPT FROM old_truth_by)")[0]
 
     def _make(self, table: str, query: str) -> None:
         self._db.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {query}")

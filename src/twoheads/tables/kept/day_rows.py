@@ -21,6 +21,7 @@ KEYS = {
     "items": ("item",),
     "answers": ("item", "annotator", "place"),
     "truth": ("item",),
+    "truth_by": ("item", "annotator"),
     "times": ("item",),
 }
 

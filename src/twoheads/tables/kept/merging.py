@@ -28,6 +28,7 @@ _COLUMNS = {
     "items": {"item": "VARCHAR"},
     "answers": {"item": "VARCHAR", "annotator": "VARCHAR", "answer": "VARCHAR", "confidence": "DOUBLE"},
     "truth": {"item": "VARCHAR", "truth": "VARCHAR"},
+    "truth_by": {"item": "VARCHAR", "annotator": "VARCHAR"},
     "times": {"item": "VARCHAR", "time": "TIMESTAMP"},
 }
 #: A day in microseconds.
@@ -37,12 +38,16 @@ _TYPES = {"VARCHAR": pa.string(), "DOUBLE": pa.float64(), "TIMESTAMP": pa.timest
 
 @dataclass(frozen=True)
 class Changes:
-    """How many rows of each kind are new, replaced and removed: items, answers, truths, model rows and times."""
+    """How many rows of each kind are new, replaced and removed: items, answers, truths, model rows and times.
+
+    n_authors  how many people are new whose answers do not count, since they stated an item's truth
+    """
 
     counts: dict[str, dict[str, int]]
+    n_authors: int = 0
 
     def __bool__(self) -> bool:
-        return any(any(each.values()) for each in self.counts.values())
+        return bool(self.n_authors) or any(any(each.values()) for each in self.counts.values())
 
 
 class Merge:
@@ -108,7 +113,7 @@ class Merge:
                 for kind, rows in self._merged.merge(block).items():
                     writers[kind].write_table(rows)
         self._refuse_two_truths(*self._merged.two_truths)
-        return Changes(self._merged.counts)
+        return Changes(self._merged.counts, self._merged.n_authors)
 
     @property
     def lost(self) -> list[str]:
@@ -233,5 +238,5 @@ def _model_types(schema: Any) -> dict[str, str]:
 
 
 def _read(path: Path) -> Iterator[Any]:
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, pre_buffer=False) as file:  # else every byte that was read is held until the end
         yield from file.iter_batches(ROWS)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations.columns import ITEM, TRUTH, first_of
 from twoheads.tables.duckdb import pa
+from twoheads.tables.export_files import export_at
+from twoheads.tables.exports import Opener
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.label_table import LabelTable
@@ -19,12 +22,38 @@ from twoheads.tables.schema import plan
 from twoheads.tables.schema.coding import Coder
 
 
+@dataclass(frozen=True)
+class KnownTruth:
+    """A table of the truth by item, and who stated it, as ids and names, where an export says so."""
+
+    table: LabelTable
+    authors: Sequence[tuple[str, str]] = ()
+
+
 def open_truth(
     path: str | os.PathLike[str], item: str | None = None, column: str | None = None, how: Reading = AS_IT_IS
-) -> LabelTable:
-    """A table with columns of ids and of the true class."""
-    source = Source.open(path, "truth", how)
-    return LabelTable(source, plan.truth_columns(source, item, column))
+) -> KnownTruth:
+    """A table with columns of ids and of the true class, or the truth in an export."""
+    if export_at(path, "truth", how) is None:
+        source = Source.open(path, "truth", how)
+        return KnownTruth(LabelTable(source, plan.truth_columns(source, item, column)))
+    known = truth_of_export(path, "truth", how)[0]
+    if known is None:
+        raise InvalidObservations(f"truth must name a file that holds the truth; {os.fspath(path)} holds none.")
+    return known
+
+
+def truth_of_export(
+    path: str | os.PathLike[str], argument: str, how: Reading = AS_IT_IS
+) -> tuple[KnownTruth | None, bool]:
+    """The truth in an export, None if the file is no export or holds none; and whether it holds anything else."""
+    if export_at(path, argument, how) is None:
+        return None, True
+    opened = Opener(how, argument).open(path, argument)
+    if opened.truth is None:
+        return None, True
+    table = LabelTable(opened.truth, plan.truth_columns(opened.truth, None, None))
+    return KnownTruth(table, opened.authors), bool(opened.rows or opened.answers)
 
 
 def holds_only_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> bool:
@@ -32,6 +61,12 @@ def holds_only_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> b
     columns = _columns(path, how)
     named = first_of(columns, ITEM), first_of(columns, TRUTH)
     return None not in named and len(columns) == len(set(named)) == 2
+
+
+def has_truth(path: str | os.PathLike[str], how: Reading = AS_IT_IS) -> bool:
+    """Whether a table has columns of ids and of the truth by their usual names."""
+    columns = _columns(path, how)
+    return None not in (first_of(columns, ITEM), first_of(columns, TRUTH))
 
 
 def is_file_of_truth(name: str, files: Iterable[str], how: Reading = AS_IT_IS) -> bool:
@@ -49,8 +84,12 @@ def _columns(path: str | os.PathLike[str], how: Reading) -> tuple[str, ...]:
         return ()
 
 
-def rows_of_truth(table: LabelTable, coder: Coder) -> Iterator[dict[str, Any]]:
+def rows_of_truth(known_truth: KnownTruth, coder: Coder) -> Iterator[dict[str, Any]]:
     """The known truths, batch by batch; labels that are not classes are refused at the end."""
+    table = known_truth.table
+    if known_truth.authors:
+        items, people = (pa.array(each, pa.string()) for each in zip(*known_truth.authors, strict=True))
+        yield {"truth_by": pa.record_batch({"item": items, "annotator": people})}
     classes, codes = coder.names, np.empty(0, dtype=np.intp)
     for batch in table.batches():
         more = [coder.code(label) for label in list(table.labels)[len(codes) :]]
