@@ -158,9 +158,8 @@ class Dependence(BaseEstimator):
         self._check()
         self.separation_ = priors.SEPARATION_MEAN
         mean, scale = log_temperature_prior
-        prior = DependencePrior(
-            mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, self.bias_sd, self.bias_weight
-        )
+        biases = (self.bias_sd, self.bias_weight) if n > 0 else ((0.0,), (1.0,))  # without labels nothing shows a bias
+        prior = DependencePrior(mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, *biases)
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
@@ -203,7 +202,7 @@ class Dependence(BaseEstimator):
             correlation = float(expit(logit))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
             posterior = Posterior(kept.sums, model_alone_weight(n), prior, _ratio(strengths, correlation))
-            start = mode = dependence_mode(posterior, start, n_classes)
+            start = mode = dependence_mode(posterior, start, n_classes, enough=1e-2)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd

@@ -167,9 +167,9 @@ def _grid(target: Target, mode: DependenceMode) -> tuple[Floats, Floats]:
 def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floats, Floats]:
     """The grid for many labels, whose range is that of `Target.quadratic`; r's range depends on tau.
 
-    Steps of 1.5 sd sum a normal density to 3e-4; the others are for a posterior that is not quite normal.
+    Steps of 1.5 sd sum a normal density to 3e-4 if they reach far enough. With many labels little depends on its tails.
     """
-    reach, number = (4.0, 7) if target.n < NORMAL_LABELS else (3.0, 5)
+    reach, number = (3.0, 5) if target.n < NORMAL_LABELS else (1.5, 3)
     fine = np.linspace(-2.0, 2.0, 65) * reach
     r = mode.correlation + fine * sd[1]
     r = np.linspace(max(r[0], CORRELATION_BOUNDS[0]), min(r[-1], CORRELATION_BOUNDS[1]), 65)
