@@ -20,7 +20,7 @@ from twoheads.kernels.inference.intervals import (
     jeffreys_interval,
     t_interval,
 )
-from twoheads.kernels.inference.prediction_powered import powered_means, powered_ratios
+from twoheads.kernels.inference.prediction_powered import powered_means, powered_ratios, unit_moments
 
 
 def sample(n=40, more=200, seed=0, link=0.8):
@@ -36,11 +36,14 @@ def powered(outcome, belief, elsewhere, **options):
 
 
 def test_by_hand():
-    # y = 0, 1, 1, 1 and f = 0, 1/2, 1, 1: sample moments 1/4, 5/24, 11/48; f elsewhere 0 once and 1 seven times: 1/8
+    # y = 0, 1, 1, 1 and f = 0, 1/2, 1, 1: sample moments 1/4, 5/24, 11/48; f elsewhere 0 once and 1 seven times: 1/8,
+    # and with the spread of the labelled ones, by degrees of freedom, (7/8 + 3 * 11/48) / 10
     outcome, belief = np.array([0, 1, 1, 1.0]), np.array([0, 0.5, 1, 1.0])
     found = powered(outcome, belief, np.array([0, 1, 1, 1, 1, 1, 1, 1.0]))
-    tuning = (5 / 24) / (11 / 48 + 4 / 8 / 8)
-    left = (1 / 4 - 2 * tuning * 5 / 24 + tuning**2 * 11 / 48) / 4 * 3 / 2 + tuning**2 / 8 / 8  # 3/2: lambda is learnt
+    elsewhere = (7 / 8 + 3 * 11 / 48) / 10
+    tuning = (5 / 24) / (11 / 48 + 4 / 8 * elsewhere)
+    left = (1 / 4 - 2 * tuning * 5 / 24 + tuning**2 * 11 / 48) / 4 * 3 / 2  # 3/2: lambda is learnt
+    left += tuning**2 * elsewhere / 8
     assert found.tuning == pytest.approx(tuning)
     assert found.value == pytest.approx(0.75 + tuning * (7 / 8 - 5 / 8))
     assert found.variance == pytest.approx(left)
@@ -52,7 +55,7 @@ def test_lambda_is_that_of_the_paper_with_as_much_spread_in_both_parts():
     outcome = (rng.random(50) < belief) * 1.0
     found = powered(outcome, belief, np.tile(belief, 4))
     covariance = np.cov(outcome, belief)
-    spread = np.var(np.tile(belief, 4), ddof=1)
+    spread = (49 * covariance[1, 1] + 199 * np.var(np.tile(belief, 4), ddof=1)) / 248
     assert found.tuning == pytest.approx(covariance[0, 1] / (covariance[1, 1] + 50 / 200 * spread))
 
 
@@ -227,3 +230,33 @@ def test_ratio_with_beliefs_is_nearer_to_the_truth():
         found = powered_ratios(top, bottom, one_group(60), one_group(1000))
         errors.append([found.value[0] - 0.8, top[0].sum() / bottom[0].sum() - 0.8])
     assert np.square(errors).mean(axis=0)[0] < 0.5 * np.square(errors).mean(axis=0)[1]
+
+
+@pytest.mark.parametrize("n_unlabelled", [1, 2, 5])
+@pytest.mark.parametrize("n_people", [1, 3])
+def test_a_few_items_without_a_label_do_not_make_a_mean_sure(n_unlabelled, n_people):
+    """Of 30 labelled items and a few more, 95 % intervals cover: one item's belief shows no spread of its own."""
+    rng, n, covered, repeats = np.random.default_rng(n_unlabelled), 30, 0, 600
+    difficulty = 1.2 * rng.normal(size=200_000)
+    truth = float(np.mean(1 / (1 + np.exp(difficulty - 1.7))))
+    here, there = (
+        one_group(items * n_people, cluster=np.repeat(np.arange(items), n_people)) for items in (n, n_unlabelled)
+    )
+    for _ in range(repeats):
+        chance = 1 / (1 + np.exp(1.2 * rng.normal(size=(n + n_unlabelled, 1)) - 1.7))
+        right = (rng.random((n + n_unlabelled, n_people)) < chance).astype(float)
+        belief = 0.6 * right + 0.4 * chance
+        means = powered_means(right[:n].ravel(), belief[:n].ravel(), here, belief[n:].ravel(), there)
+        low, high = jeffreys_interval(*effective_counts(right[:n].ravel(), here, means), 0.95)
+        covered += low[0] <= truth <= high[0]
+    assert 0.92 <= covered / repeats <= 0.98
+
+
+def test_beliefs_spread_alike_with_and_without_a_label():
+    # labelled beliefs .2, .4, .6, .8: variance .2/3 with three degrees of freedom; unlabelled .3, .5: .02 with one
+    outcome, belief = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.2, 0.4, 0.6, 0.8])
+    here, there = one_group(4), one_group(2)
+    moments = unit_moments(outcome, belief, here, np.array([0.3, 0.5]), there)
+    np.testing.assert_allclose(moments.elsewhere, (3 * 0.2 / 3 + 1 * 0.02) / 4)
+    alone = unit_moments(outcome, belief, here, np.array([0.3]), one_group(1))
+    np.testing.assert_allclose(alone.elsewhere, 0.2 / 3)

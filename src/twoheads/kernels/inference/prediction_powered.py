@@ -85,11 +85,17 @@ def powered_means(
 def unit_moments(
     outcome: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows
 ) -> Moments:
-    """Sandwich covariances of the means times the effective number of clusters; arguments as in `powered_means`."""
+    """Sandwich covariances of the means times the effective number of clusters; arguments as in `powered_means`.
+
+    The labelled items are a random part of all, so beliefs spread alike with and without labels: a few unlabelled
+    clusters, of which one shows no spread at all, borrow that of the labelled ones, by their degrees of freedom.
+    """
     y, f, g = influence(outcome, labelled), influence(belief, labelled), influence(belief_elsewhere, unlabelled)
     here, there = cluster_count(labelled), cluster_count(unlabelled)
     yy, yf, ff = (here * sandwich(one, other, labelled) for one, other in ((y, y), (y, f), (f, f)))
-    return Moments(yy, yf, ff, there * sandwich(g, g, unlabelled))
+    with_label, without = (np.maximum(clusters_per_group(rows) - 1.0, 0.0) for rows in (labelled, unlabelled))
+    elsewhere = without * there * sandwich(g, g, unlabelled) + with_label * ff
+    return Moments(yy, yf, ff, ratio(elsewhere, without + with_label))
 
 
 def pooled(moments: Moments, labelled: Rows, unlabelled: Rows, pooling: float) -> Moments:
