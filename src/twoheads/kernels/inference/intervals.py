@@ -49,9 +49,9 @@ def t_interval(means: Means, level: float) -> tuple[Floats, Floats]:
 def design_effect(outcome: Floats, rows: Rows) -> Floats:
     """How many times the variance of a share is that of as many independent rows: from 1 to the rows per cluster.
 
-    ``V n / (share (1 - share)) (t_{C-1} / t_{n-1})^2``, V the sandwich variance of C clusters, which is itself uncertain
-    where they are few, and t Student's quantiles (Korn & Graubard 1998, *Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data*). Where all outcomes are the same it is the upper end.
+    ``V n / (share (1 - share)) (t_{C-1} / t_{n-1})^2``: V is the sandwich variance of C clusters, which is itself
+    uncertain where they are few, and t are Student's quantiles (Korn & Graubard 1998, Survey Methodology 24). Where all
+    outcomes are the same it is the upper end.
 
     outcome  (n_rows,) 0 or 1
     returns  (n_groups,)
