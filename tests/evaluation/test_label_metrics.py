@@ -132,3 +132,58 @@ def test_intervals_of_agreement_cover(n_draws, low, high):
             score = getattr(found, name)
             each.append(score.low <= true[name]["value"] <= score.high)
     assert {name: np.mean(each) for name, each in held.items() if not low <= np.mean(each) <= high} == {}
+
+
+def differences(truth, labels, names):
+    """Of "b" from "a", by metric."""
+    forecasts = [Forecast(name, "method", one_hot(label, 2)) for name, label in labels.items()]
+    metrics = chosen_metrics(METRICS, names, np.arange(2))
+    return score_table(forecasts, truth, np.ones(len(truth)), metrics, reference="a", how="").rows[1].differences
+
+
+@pytest.mark.parametrize(
+    ("n_of_class", "right"), [(3, (0.97, 0.9)), (5, (0.97, 0.9)), (10, (0.97, 0.9)), (5, (0.9, 0.8))]
+)
+def test_a_difference_of_sensitivities_covers_with_few_items_of_the_class(n_of_class, right):
+    rng = np.random.default_rng(n_of_class)
+    truth = np.arange(60) < n_of_class
+    covered = []
+    for _ in range(60):
+        one, two = (np.where(rng.random(60) < share, truth, ~truth).astype(int) for share in right)
+        found = differences(1 * truth, {"a": one, "b": two}, ["sensitivity[1]"])["sensitivity[1]"]
+        assert -1 <= found.low <= found.value <= found.high <= 1
+        assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+        covered.append(found.low <= right[1] - right[0] <= found.high)
+    assert np.mean(covered) > 0.9
+
+
+def test_sensitivity_and_specificity_are_compared_as_errors_of_the_items_of_the_class_and_of_the_others():
+    truth, one, two = np.array([[1] * 8 + [0] * 12, [1] * 7 + [0] * 13, [0] * 5 + [1] * 4 + [0] * 11])
+    found = differences(truth, {"a": one, "b": two}, ["sensitivity[1]", "specificity[1]"])
+    for name, here in ("sensitivity[1]", truth == 1), ("specificity[1]", truth == 0):
+        alone = differences(truth[here], {"a": one[here], "b": two[here]}, ["error"])["error"]
+        assert found[name].value == pytest.approx(-alone.value)
+        assert (found[name].low, found[name].high) == pytest.approx((-alone.high, -alone.low))
+        assert found[name].p_value == pytest.approx(alone.p_value)
+
+
+def test_labels_that_never_differ_are_not_said_to_be_equal():
+    truth = np.array([0, 1] * 10)
+    label = np.where(np.arange(20) < 3, 1 - truth, truth)
+    found = differences(truth, {"a": label, "b": label}, ["specificity[0]", "kappa"])
+    assert found["specificity[0]"].low < -0.1 < 0.1 < found["specificity[0]"].high
+    assert (found["kappa"].value, found["kappa"].low, found["kappa"].p_value) == (0.0, None, 1.0)
+
+
+def test_the_area_of_a_constant_has_an_interval():
+    items = ScoredItems(
+        np.array([0, 1] * 10),
+        np.full(20, 0.5),
+        np.full((2, 20), 0.5),
+        np.ones(20),
+        resampling(20, 10, np.random.default_rng(0)),
+    )
+    found = score_all(items, chosen_metrics(METRICS, ["auc"], np.arange(2)))["auc"]
+    assert found.value == 0.5
+    assert 0.1 < found.low < 0.4
+    assert 0.6 < found.high < 0.9

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.evaluation.bootstrap import LEVEL, MIN_ITEMS, Score, mean_score, share_score
 from twoheads.evaluation.metric import Metric, ScoredItems
@@ -150,7 +151,13 @@ def _entry(name: str, statistic: Statistic, title: str, short: str, explanation:
 
 
 def _by_class(
-    name: str, of_class: Callable[[int], Pair], statistic: Statistic, title: str, short: str, explanation: str
+    name: str,
+    of_class: Callable[[int], Pair],
+    statistic: Statistic,
+    title: str,
+    short: str,
+    explanation: str,
+    among: Callable[[Codes, int], NDArray[np.bool_]] | None = None,
 ) -> Metric:
     score, parts = _of(statistic)
     return Metric(
@@ -167,6 +174,7 @@ def _by_class(
         parts=parts,
         of_class=of_class,
         overall=False,
+        among=among,
     )
 
 
@@ -187,6 +195,7 @@ LABEL_METRICS: list[Metric] = [
         "sensitivity",
         "sens.",
         "Of the items of a class, the share that has its label (recall).",
+        lambda truth, code: truth == code,
     ),
     _by_class(
         "specificity",
@@ -195,6 +204,7 @@ LABEL_METRICS: list[Metric] = [
         "specificity",
         "spec.",
         "Of the items of other classes, the share that does not have the class's label.",
+        lambda truth, code: truth != code,
     ),
     _by_class(
         "ppv",

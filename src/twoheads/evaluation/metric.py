@@ -83,6 +83,12 @@ class Metric(Shown):
         From the code of a class to the metric's ``score`` and ``parts`` for that class alone.
     overall : bool
         Whether it also has one number for all classes.
+    among : callable, optional
+        Of a metric of one class that is the share of right labels among items that the truth alone decides: from true
+        labels, (n_items,), and the code of the class to which these are. Two members have the same items there, and are
+        compared as their errors are.
+    code : int, optional
+        The class of a metric of one class.
     """
 
     name: str
@@ -100,6 +106,8 @@ class Metric(Shown):
         None
     ) = None
     overall: bool = True
+    among: Callable[[Codes, int], NDArray[np.bool_]] | None = None
+    code: int | None = None
 
     def summary(self) -> dict[str, Any]:
         """What a terminal and a notebook show."""
@@ -126,6 +134,7 @@ class Metric(Shown):
             score=score,
             parts=parts,
             of_class=None,
+            code=code,
         )
 
 

@@ -12,8 +12,9 @@ from twoheads.rendering.notebook import Shown
 class PairedDifference(Score):
     """One row's metric minus that of the reference, on the items that both have labelled.
 
-    value, low, high    the difference and its 95 % interval; no interval for calibration errors, in which chance is
-    p_value             two-sided, of this difference alone; McNemar's mid-p test of errors
+    value, low, high    the difference and its 95 % interval; none for calibration errors, in which chance is, nor
+                        where no item differs: nothing shows by how much another one might
+    p_value             two-sided, of this difference alone; McNemar's mid-p test of errors, sensitivity and specificity
     corrected_p_value   by Holm's method for all rows with this metric
     """
 

@@ -160,16 +160,34 @@ def _difference(metric: Metric, mine: ScoredItems, theirs: ScoredItems) -> Paire
     if metric.parts is None:
         one, two = metric.score(mine), metric.score(theirs)
         return None if one is None or two is None else PairedDifference(one.value - two.value, None, None)
+    if metric.among is not None and metric.code is not None:
+        return _share_difference(metric.among(mine.true_label, metric.code), metric.code, mine, theirs)
     parts = metric.parts(mine), metric.parts(theirs)
     if parts[0] is None or parts[1] is None:
         return None
     apart, weight = parts[0] - parts[1], mine.weight
     if metric.name == "error":
-        found = difference_score(apart, weight)
-        return PairedDifference(found.value, found.low, found.high, mid_p_value(differing_items(apart, weight)))
+        return _mid_p_difference(apart, weight)
     if len(apart) < MIN_ITEMS:
         return PairedDifference(weighted_mean(apart, weight), None, None)
     return PairedDifference(*paired_t(apart, weight, LEVEL))
+
+
+def _share_difference(
+    among: NDArray[np.bool_], code: int, mine: ScoredItems, theirs: ScoredItems
+) -> PairedDifference | None:
+    """Of the shares of the same items that are rightly given, or not given, the label of a class."""
+    one, two = mine.label, theirs.label
+    if one is None or two is None or not among.any():
+        return None
+    sign = np.where(mine.true_label == code, 1.0, -1.0)
+    return _mid_p_difference((sign * (one[code] - two[code]))[among], mine.weight[among])
+
+
+def _mid_p_difference(apart: Floats, weight: Floats) -> PairedDifference:
+    """The mean of paired differences from -1 to 1, with the interval and p-value of McNemar's mid-p test."""
+    found = difference_score(apart, weight)
+    return PairedDifference(found.value, found.low, found.high, mid_p_value(differing_items(apart, weight)))
 
 
 def _corrected(rows: list[ScoreRow], metrics: list[Metric]) -> list[ScoreRow]:

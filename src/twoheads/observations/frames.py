@@ -14,6 +14,7 @@ from twoheads.errors import InvalidObservations, MissingExtra, Problem
 from twoheads.kernels.arrays import Floats
 from twoheads.observations.labels import is_missing
 from twoheads.rendering.notebook import LONGEST, html_table, in_short
+from twoheads.text import count
 
 
 def is_frame(X: Any) -> bool:
@@ -106,7 +107,7 @@ class Columns(dict[str, Any]):
     def __repr__(self) -> str:
         n_rows = len(next(iter(self.values()), ()))
         parts = ", ".join(f"{name}={in_short(values)}" for name, values in self.items())
-        text = f"{n_rows} rows of {parts}"
+        text = f"{count(n_rows, 'row')} of {parts}"
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
     def _repr_html_(self) -> str:

@@ -260,3 +260,24 @@ def test_beliefs_spread_alike_with_and_without_a_label():
     np.testing.assert_allclose(moments.elsewhere, (3 * 0.2 / 3 + 1 * 0.02) / 4)
     alone = unit_moments(outcome, belief, here, np.array([0.3]), one_group(1))
     np.testing.assert_allclose(alone.elsewhere, 0.2 / 3)
+
+
+def test_the_design_effect_of_few_clusters_allows_for_what_they_do_not_show():
+    outcome, cluster = np.array([1, 0, 1, 1, 0, 1, 1, 1, 0, 1.0]), np.repeat(np.arange(5), 2)
+    plain = 5 / 4 * (3 * 0.4**2 + 2 * 0.6**2) / 10 / 0.21  # sums about the share of 0.7, over five items
+    by_hand = plain * (2.7764451 / 2.2621572) ** 2  # Student's quantiles of four and nine degrees of freedom
+    assert design_effect(outcome, one_group(10, cluster=cluster)) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("n_items", [2, 3, 5, 10])
+def test_the_share_of_all_answers_covers_with_few_items_that_are_hard_for_all(n_items):
+    rng, n_people = np.random.default_rng(n_items), 10
+    easy = stats.logistic.cdf(1.5 + 2.0 * rng.normal(size=100_000))
+    rows = one_group(n_items * n_people, cluster=np.repeat(np.arange(n_items), n_people))
+    covered = []
+    for _ in range(400):
+        right = 1.0 * (rng.random((n_items, n_people)) < rng.choice(easy, n_items)[:, None]).ravel()
+        means = powered_means(right, right, rows, np.empty(0), one_group(0))
+        low, high = jeffreys_interval(*effective_counts(right, rows, means), 0.95)
+        covered.append(low[0] <= easy.mean() <= high[0])
+    assert np.mean(covered) > 0.91

@@ -64,3 +64,9 @@ def test_equal_counts_come_by_chance_as_often_as_two_draws_agree():
     assert equal_counts_p_value(first, first[::-1]) == pytest.approx(by_chance, rel=0.05)
     assert equal_counts_p_value(first, np.repeat([0, 1, 2], [21, 11, 8])) == 1.0
     assert equal_counts_p_value(first, first[1:]) == 1.0
+
+
+def test_few_numbers_that_are_wholly_apart_are_as_likely_as_counting_says():
+    assert other_numbers_p_value(np.zeros((1, 1)), np.ones((1, 1))) == 1.0
+    first, second = np.arange(4.0)[None], 10.0 + np.arange(4.0)[None]
+    assert other_numbers_p_value(first, second) == pytest.approx(2 / 70)  # of the choices of four of eight, two

@@ -49,15 +49,19 @@ def t_interval(means: Means, level: float) -> tuple[Floats, Floats]:
 def design_effect(outcome: Floats, rows: Rows) -> Floats:
     """How many times the variance of a share is that of as many independent rows: from 1 to the rows per cluster.
 
-    ``V n / (share (1 - share))``, V the sandwich variance; where all outcomes are the same it is the upper end.
+    ``V n / (share (1 - share)) (t_{C-1} / t_{n-1})^2``: V is the sandwich variance of C clusters, which is itself
+    uncertain where they are few, and t are Student's quantiles (Korn & Graubard 1998, Survey Methodology 24). Where all
+    outcomes are the same it is the upper end.
 
     outcome  (n_rows,) 0 or 1
     returns  (n_groups,)
     """
     share, count = group_means(outcome, rows), kish_count(rows)
     variance = mean_variances(outcome, rows)
-    most = np.maximum(ratio(count, clusters_per_group(rows), 1.0), 1.0)
-    return np.clip(ratio(variance * count, share * (1.0 - share), np.inf), 1.0, most)
+    clusters = clusters_per_group(rows)
+    most = np.maximum(ratio(count, clusters, 1.0), 1.0)
+    few, many = (stdtrit(np.maximum(each - 1.0, 1.0), 0.975) for each in (np.minimum(clusters, count), count))
+    return np.clip(ratio(variance * count, share * (1.0 - share), np.inf) * (few / many) ** 2, 1.0, most)
 
 
 def effective_counts(outcome: Floats, labelled: Rows, means: Means) -> tuple[Floats, Floats]:

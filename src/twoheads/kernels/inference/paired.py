@@ -11,11 +11,14 @@ from twoheads.kernels.arrays import Floats
 
 
 class PairedMean(NamedTuple):
-    """A mean of paired differences, its interval, and the two-sided p-value of no difference."""
+    """A mean of paired differences, its interval, and the two-sided p-value of no difference.
+
+    Where none differs there is no interval: nothing shows by how much the next one might.
+    """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p_value: float
 
 
@@ -34,7 +37,7 @@ def paired_t(difference: Floats, weight: Floats, level: float) -> PairedMean:
     squares = (share * difference) ** 2
     differing = np.abs(difference) > 1e-12
     if not differing.any():
-        return PairedMean(mean, mean, mean, 1.0)
+        return PairedMean(0.0, None, None, 1.0)
     freedom = float(squares.sum() ** 2 / (squares**2).sum())
     variance = float(((share * (difference - mean)) ** 2).sum() + squares[differing].mean())
     error = np.sqrt(variance)

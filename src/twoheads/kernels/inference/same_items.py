@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import binom, chi2_contingency, ks_2samp
@@ -14,6 +16,8 @@ _MOST_VALUES = 256
 _NEIGHBOURS = 3
 #: Values that fewer rows have are counted together.
 _RARE = 10
+#: Of so many pairs of items or fewer, probabilities are exact.
+_FEW_PAIRS = 10_000
 
 
 def aligned_p_value(first: Codes, second: Codes) -> float:
@@ -56,9 +60,12 @@ def _share_of_neighbours(n_agree: Codes, n_rows: Codes) -> Floats:
 def other_numbers_p_value(first: Floats, second: Floats) -> float:
     """How likely numbers are as different if both tables are of one kind (Kolmogorov and Smirnov, Bonferroni).
 
+    Of few items the probability is exact: by the asymptotic one, two that are wholly apart of two were impossible.
+
     first, second  (n_numbers, n_items); the numbers of items may differ
     """
-    chances = [ks_2samp(one, other, method="asymp").pvalue for one, other in zip(first, second, strict=True)]
+    method: Literal["exact", "asymp"] = "exact" if first.shape[1] * second.shape[1] <= _FEW_PAIRS else "asymp"
+    chances = [ks_2samp(one, other, method=method).pvalue for one, other in zip(first, second, strict=True)]
     return float(min(1.0, len(chances) * min(chances)))
 
 
