@@ -261,7 +261,7 @@ class Join:
             yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:
             yield from self._note_on_lost_truth(self.truth.n_rows)
-            yield f"the truth is known for {self._count('truths'):,} of {n_items:,} items."
+            yield f"The truth is known for {self._count('truths'):,} of {n_items:,} items."
 
     def _note_on_unanswered(self, n_items: int) -> Iterator[str]:
         n_off, first, _ = self._found("unanswered")
