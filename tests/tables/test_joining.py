@@ -186,7 +186,7 @@ WRONG = {
     ),
     "two truths": (
         {"truth.csv": TRUTH + "b,no\n"},
-        "truth.csv must have one truth per item; item 'b' has several that differ (1 items are off). "
+        "truth.csv must have one truth per item; item 'b' has several that differ (1 item is off). "
         "Keep one of each, or leave it blank.",
     ),
     "a nameless item": (
