@@ -201,7 +201,7 @@ def test_a_class_prior_is_taken_by_name():
     [
         (np.full(12, 1 / 12), r"class_prior must be given by name where classes are texts of numbers"),
         (dict.fromkeys(TWELVE[1:], 1 / 11), r"class_prior must name each of the 12 classes once; '0' is missing"),
-        (dict.fromkeys([*TWELVE, "x"], 1 / 13), r"'x' is not a class \(1 names are off\)"),
+        (dict.fromkeys([*TWELVE, "x"], 1 / 13), r"'x' is not a class \(1 name is off\)"),
         (["a"] * 12, r"class_prior must hold 12 positive numbers"),
         ([[0.1], [0.2, 0.3]], r"class_prior must hold 12 positive numbers"),
     ],

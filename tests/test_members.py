@@ -169,7 +169,7 @@ def test_scores_in_a_long_table():
     )
     refused(
         lambda: Observations.from_answers(long.assign(item=1), positive="y"),
-        "answers must hold one score per item and annotator; 'j' has 2 on the item of row 0 (1 rows are repeats). "
+        "answers must hold one score per item and annotator; 'j' has 2 on the item of row 0 (1 row is repeated). "
         "Keep one of each.",
     )
 

@@ -596,6 +596,17 @@ def test_items_are_kept():
     assert as_observations(frame.drop(columns="item")).items.tolist() == [0, 1]
 
 
+def test_people_alone_are_read_from_a_wide_frame():
+    frame = pd.DataFrame(
+        {"item": ["x", "y"], "human_bob": ["b", None], "human_ann": ["a", "b"], "confidence_ann": [1, 2], "truth": "a"}
+    )
+    seen = as_observations(frame)
+    assert seen.annotators == ("ann", "bob")
+    assert seen.classes.tolist() == ["a", "b"]
+    assert not seen.models
+    assert seen.answers.per_item().tolist() == [2, 1]
+
+
 def test_frames_that_cannot_be_used():
     refused(
         lambda: as_observations(pd.DataFrame([[0, 0.5, 0.5]], columns=["human", "p_a", "p_a"])),
@@ -603,7 +614,14 @@ def test_frames_that_cannot_be_used():
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human": ["a"], "a": [1.0]})),
-        "X must have one probability column per class, named p_<class>; its columns are human, a.",
+        "X must have one probability column per class, named p_<class>; its columns are human, a. Name them so, or "
+        "give the answers of several people, in columns human_<name>.",
+    )
+    refused(
+        lambda: as_observations(pd.DataFrame({"human_ann": ["a"], "human_bob": ["b"], "P_a": [1.0]})),
+        "X must have one probability column per class, named p_<class>; its columns are human_ann, human_bob, P_a. "
+        "Without a model, drop all columns but human_<name>, confidence_<name>, item and truth; 'P_a' could be a "
+        "model's (1 of 3 columns could).",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"Human": ["a"], "p_a": [0.5], "p_b": [0.5]})),

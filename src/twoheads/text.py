@@ -20,6 +20,12 @@ def count(number: float, one: str, many: str | None = None) -> str:
     return f"{shown} {one if shown == '1' else many or one + 's'}"
 
 
+def are(number: float, one: str, many: str | None = None) -> str:
+    """Write how many of what are: "1 row is", "3 rows are"."""
+    counted = count(number, one, many)
+    return f"{counted} {'is' if counted.startswith('1 ') else 'are'}"
+
+
 def percent(share: float, digits: int = 0) -> str:
     """Write a share as a percentage: "15 %", or with more digits "15.0 %"."""
     return f"{100 * share:.{digits}f} %"

@@ -93,6 +93,8 @@ def test_a_team_that_keeps_its_items_is_migrated(here, capsys):
     before, bits = th.load("north.json"), checksum(here / "north.json")
     assert run(["migrate", "north.json"]) == 0
     assert "nothing is to be done" in capsys.readouterr().err
+    assert run(["migrate", "north.json", "-o", "new.json"]) == 0
+    assert "nothing is to be done. new.json is not written." in " ".join(capsys.readouterr().err.split())
     make_older(here / "north.json")
     assert run(["show", "north.json"]) == 2
     assert "twoheads migrate north.json" in capsys.readouterr().err

@@ -110,6 +110,11 @@ def test_the_command_learns_shares_or_reads_them(fitted, skewed, tmp_path, capsy
     learnt = pd.read_csv(tmp_path / "out.csv")
     np.testing.assert_allclose(learnt[[f"p_{name}" for name in NAMES]], fitted.predict_proba(X), atol=1e-6)
 
+    assert run([*combine, "--class-shares", "learn", "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)["class_shares"]
+    assert found["kind"] == "believed"
+    assert found["classes"]["cat"]["low"] < SKEWED[0] < found["classes"]["cat"]["high"]
+
     (tmp_path / "shares.csv").write_text("class,share\ncat,0.85\ncow,0.1\ndog,0.05\n")
     (tmp_path / "shares.json").write_text(json.dumps(dict(zip(NAMES.tolist(), SKEWED.tolist(), strict=True))))
     given = team.set_params(class_prior=dict(zip(NAMES.tolist(), SKEWED.tolist(), strict=True))).predict_proba(X)
@@ -124,6 +129,7 @@ def test_the_command_learns_shares_or_reads_them(fitted, skewed, tmp_path, capsy
     [
         (None, "there is no file"),
         ("cat,cow\n0.5,0.5\n", "does not hold the share of each class"),
+        ("class,share\ncat,0.5\ncat,0.4\ncow,0.3\ndog,0.3\n", "does not hold the share of each class, once"),
         ("class,share\ncat,0.5\ncow,0.5\n", "class_prior must name each of the 3 classes once"),
         ("class,share\ncat,0.5\ncow,0.5\ndog,0.5\n", "sum to 1"),
     ],

@@ -237,6 +237,12 @@ def test_without_people_there_is_no_command(tmp_path, capsys):
     assert "twoheads fit" not in said
 
 
+def test_judges_who_give_labels_or_scores_need_no_people(tmp_path):
+    text = "id,gpt.label,judge.score,truth\n1,yes,3,yes\n2,no,1,no\n3,yes,2,no\n"
+    (command,) = tables.check(write(tmp_path / "t.csv", text), positive="yes").commands()
+    assert run([*shlex.split(command)[1:-1], str(tmp_path / "team.json")]) == 0
+
+
 def test_the_output_must_not_be_the_input(tmp_path, capsys):
     people_and_probabilities().to_csv(tmp_path / "t.csv", index=False)
     before = (tmp_path / "t.csv").read_bytes()

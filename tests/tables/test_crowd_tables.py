@@ -194,7 +194,7 @@ SCALE = "Give numbers on any scale, blank where it is not known; or rename the c
         (
             {"t.csv": "item,annotator,answer,confidence\nx,u,a,1\ny,u,b,-inf\n"},
             {"answers": "t.csv"},
-            f"column 'confidence' must hold finite numbers; row 2 of t.csv has -inf (1 rows are off). {SCALE}",
+            f"column 'confidence' must hold finite numbers; row 2 of t.csv has -inf (1 row is off). {SCALE}",
         ),
         (
             {"t.csv": "human,m.p_a,m.p_b,m.p_c,n.p_a\na,.5,.5,0,1\n"},

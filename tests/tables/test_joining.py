@@ -39,7 +39,7 @@ def test_by_hand():
         "1 of 4 items have no answer (first: c); they have only the model.",
         "1 item has only blank answers and no model row (first: y); it is left out.",
         "1 of 4 rows of truth are of items without a model row or an answer (first: q); they are left out.",
-        "the truth is known for 2 of 4 items.",
+        "The truth is known for 2 of 4 items.",
     ]
     assert (len(table), table.has_truth, table.item_name) == (4, True, "item")
 
@@ -107,7 +107,7 @@ def test_the_truth_in_the_table_of_answers_or_beside_a_wide_table(tmp_path):
     assert table.notes == [
         "column 'truth' of wide.csv is not used: the truth is in gold.csv.",
         "column 'anything' of gold.csv is read as the truth.",
-        "the truth is known for 1 of 2 items.",
+        "The truth is known for 1 of 2 items.",
     ]
     assert scan("wide.csv", truth="gold.csv", truth_column="anything").read()[1].tolist() == ["", "yes"]
 
@@ -186,7 +186,7 @@ WRONG = {
     ),
     "two truths": (
         {"truth.csv": TRUTH + "b,no\n"},
-        "truth.csv must have one truth per item; item 'b' has several that differ (1 items are off). "
+        "truth.csv must have one truth per item; item 'b' has several that differ (1 item is off). "
         "Keep one of each, or leave it blank.",
     ),
     "a nameless item": (

@@ -40,7 +40,7 @@ def test_people_under_another_name_are_not_one_person(name, here):
 
 def test_answers_that_name_nobody(here):
     (here / "answers.csv").write_text("item,answer\n1,a\n2,b\n1,b\n")
-    with pytest.raises(InvalidObservations, match=r"item '1' has 2 answers \(1 items have several\)"):
+    with pytest.raises(InvalidObservations, match=r"item '1' has 2 answers \(1 item with several\)"):
         scan(answers="answers.csv", model="model.csv").read()
     (here / "answers.csv").write_text("item,answer\n1,a\n2,b\n1,\n")
     table = scan(answers="answers.csv", model="model.csv")

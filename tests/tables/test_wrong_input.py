@@ -62,6 +62,12 @@ WRONG_TEXTS = {
         "Reader 2, AI score. Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads "
         "check finds.",
     ),
+    "columns of doctors are not those of a model": (
+        "Case,Dr. Ames,Dr. Bell\n1,cat,dog\n",
+        {},
+        "t.csv must have one probability column per class, named p_<class>; its columns are Case, Dr. Ames, Dr. Bell. "
+        "Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads check finds.",
+    ),
     "a pattern that fits nothing": (
         GOOD,
         {"model_columns": "q_*"},

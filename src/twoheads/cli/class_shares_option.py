@@ -63,8 +63,13 @@ def _read(path: Path) -> dict[str, float]:
         shares = json.loads(text) if path.suffix.lower() == ".json" else _columns(text)
         return {str(name): float(share) for name, share in shares.items()}
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise InvalidObservations(f"{path} (--class-shares) does not hold the share of each class. {_REMEDY}") from None
+        raise InvalidObservations(
+            f"{path} (--class-shares) does not hold the share of each class, once. {_REMEDY}"
+        ) from None
 
 
 def _columns(text: str) -> dict[str, Any]:
-    return {row["class"]: row["share"] for row in csv.DictReader(text.splitlines())}
+    rows = list(csv.DictReader(text.splitlines()))
+    if len({row["class"] for row in rows}) < len(rows):
+        raise ValueError  # one of two shares of a class would be lost
+    return {row["class"]: row["share"] for row in rows}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,10 +74,17 @@ def fit_team(team: Combiner, scanned: tables.Table, place: Place, method: str) -
         team.fit(observations, y)
 
 
+class Combined(NamedTuple):
+    """How many items were combined, and the team with the class shares of these items, where it learnt them."""
+
+    n_items: int
+    team: Combiner
+
+
 def combine_here(
     team: Combiner, scanned: tables.Table, options: VerdictOptions, output: Path | None, *, for_spreadsheet: bool
-) -> int:
-    """Combine a table in constant memory, to a file or as CSV to stdout; returns the number of items."""
+) -> Combined:
+    """Combine a table in constant memory, to a file or as CSV to stdout."""
     team = team.at_hand(scanned)
     announce_shares(team)
     # Counting the rows of a text file means reading it: done only for a bar that is shown.
@@ -86,13 +93,13 @@ def combine_here(
         batches = without_formulas(batches) if for_spreadsheet else batches
         written = tables.write(output or sys.stdout.buffer, batches, format=None if output else "csv")
     sys.stdout.flush()
-    return written
+    return Combined(written, team)
 
 
 def combine_into_export(
     team: Combiner, scanned: tables.Table, options: VerdictOptions, data: TableOptions, output: Path
-) -> int:
-    """Combine an export, and write it with a verdict on every item; returns the number of items."""
+) -> Combined:
+    """Combine an export, and write it with a verdict on every item."""
     from twoheads.tables.exports import write_export
     from twoheads.tables.formats.opening import Reading
 
@@ -108,12 +115,12 @@ def combine_into_export(
     table = next(iter(data.files().values()))
     with console.progress("combining", scanned.n_rows if console.shows_progress() else None) as advance:
         batches = _verdicts(team, scanned, options, advance=advance)
-        return write_export(output, table, Reading(**data.reading), batches)
+        return Combined(write_export(output, table, Reading(**data.reading), batches), team)
 
 
 def combine_on_cluster(
     team: Combiner, scanned: tables.Table, options: VerdictOptions, output: Path, place: Place
-) -> int:
+) -> Combined:
     """Combine the pieces of a table where they are read, one Parquet file each, in a new folder."""
     if output.exists():
         raise InvalidParameter(f"{output} exists already; --engine dask writes a new folder. Name another with -o.")
@@ -133,7 +140,7 @@ def combine_on_cluster(
                 advance(n_rows)
         for left in part.glob(".*"):  # by a worker that was killed while it wrote; another wrote that file
             left.unlink()
-    return written
+    return Combined(written, team)
 
 
 def _at_hand_on_cluster(team: Combiner, scanned: tables.Table, cluster: Cluster, spans: list[Span]) -> Combiner:

@@ -16,6 +16,7 @@ from twoheads.kernels.class_shares import crowd_class_shares
 from twoheads.kernels.simplex import FLOOR
 from twoheads.observations import SUM_TOLERANCE
 from twoheads.observations.labels import label_text, ordered_classes, same_texts
+from twoheads.text import are
 
 
 def as_class_prior(class_prior: str | ArrayLike | Mapping[Any, float], classes: NDArray[Any]) -> str | Floats:
@@ -60,7 +61,8 @@ def _shares_by_name(class_prior: Any, classes: NDArray[Any]) -> list[Any]:
         off = sorted(set(names) ^ set(shares))
         raise InvalidParameter(
             f"class_prior must name each of the {len(names)} classes once; {off[0]!r} is "
-            f"{'missing' if off[0] in names else 'not a class'} ({len(off)} names are off). Give one share per class."
+            f"{'missing' if off[0] in names else 'not a class'} ({are(len(off), 'name')} off). "
+            "Give one share per class."
         )
     return [shares[name] for name in names]
 

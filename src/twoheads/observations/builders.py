@@ -25,6 +25,7 @@ from twoheads.observations.columns import (
     model_columns,
     named_classes,
     need_annotators,
+    refuse_no_model,
     same_classes,
 )
 from twoheads.observations.frames import Frame, as_column, as_numbers
@@ -146,7 +147,9 @@ def read_frame(
     names = class_names(models)
     members = member_columns(frame.columns, frame.argument, annotators, models, positive=positive)
     if need_model and not members and not models:
-        model_columns(frame.columns, frame.argument)  # which names the columns that there are
+        if not need_human:
+            model_columns(frame.columns, frame.argument)  # which names the columns that there are
+        refuse_no_model(frame.columns, list(annotators.values()), sure_columns.values(), frame.argument)
     if need_human and not members:
         need_annotators(annotators, frame.columns, frame.argument)
     classes = None if classes is None else np.asarray(classes)

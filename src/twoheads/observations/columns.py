@@ -70,6 +70,28 @@ def model_columns(columns: Sequence[str], where: str) -> dict[str, dict[str, str
     return same_in_models({"model": class_columns(columns, where)} | named, where)
 
 
+def refuse_no_model(columns: Sequence[str], people: Sequence[str], sure: Iterable[str], where: str) -> None:
+    """Refuse a table without a model's columns, unless it holds several people's answers and nothing else.
+
+    Another column could be a misspelt one of a model.
+
+    people, sure  the columns of people's answers, and of their confidences
+    """
+    others = [name for name in columns if name not in {*people, *sure, "item", "truth"}]
+    if len(people) > 1 and not others:
+        return
+    remedy = "Name them so, or give the answers of several people, in columns human_<name>."
+    if len(people) > 1:
+        remedy = (
+            f"Without a model, drop all columns but human_<name>, confidence_<name>, item and truth; {others[0]!r} "
+            f"could be a model's ({len(others)} of {len(columns)} columns could)."
+        )
+    raise InvalidObservations(
+        f"{where} must have one probability column per class, named p_<class>; its columns are {listed(columns)}. "
+        f"{remedy}"
+    )
+
+
 def has_model_columns(columns: Sequence[str]) -> bool:
     """Whether any column holds a model's numbers by its name."""
     return bool(matching(columns, PROBABILITY) or named_models(columns, ""))

@@ -13,6 +13,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations.columns import ANSWER, first_of, one_of
 from twoheads.observations.frames import Frame
 from twoheads.observations.members import Scores, as_scores, second_class
+from twoheads.text import are
 
 
 def answers_and_scores(long: Frame, positive: Any) -> tuple[NDArray[Any], Floats | None]:
@@ -74,7 +75,7 @@ class LongScores:
             row = rows[(times[place] > 1).argmax()]
             raise InvalidObservations(
                 f"answers must hold one score per item and annotator; {self.names[self.annotator[row]]!r} has "
-                f"{times.max()} on the item of row {row} ({len(rows) - int((times > 0).sum())} rows are repeats). "
+                f"{times.max()} on the item of row {row} ({are(len(rows) - int((times > 0).sum()), 'row')} repeated). "
                 "Keep one of each."
             )
         values = np.full(n_items * len(scorers), np.nan)

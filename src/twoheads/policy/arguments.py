@@ -31,7 +31,10 @@ def as_people(people: Iterable[str] | None, known: Sequence[str], machines: Sequ
             "Leave it out."
         )
     if not names:
-        raise InvalidParameter("people must name at least one person; it names none.")
+        found = "it names none."
+        if people is None:
+            found = "the team knows none. Name those who could answer: people=[...] (--people)."
+        raise InvalidParameter(f"people must name at least one person; {found}")
     return names
 
 

@@ -22,6 +22,7 @@ from twoheads.tables.scanned import ScannedTable
 from twoheads.tables.schema.coding import loose_notes
 from twoheads.tables.schema.ids import IdCheck
 from twoheads.tables.schema.roles import need_annotators
+from twoheads.text import are
 
 #: Probabilities in a block if the number of rows is not given: about 8 MB.
 BLOCK_NUMBERS = 1 << 20
@@ -93,7 +94,7 @@ class Table(ScannedTable):
     @property
     def notes(self) -> list[str]:
         """What was and was not used, and what did not match between separate tables, in plain sentences."""
-        unsure = [f"{self._n_unsure:,} answers are unsure."] if self._n_unsure else []  # known after reading
+        unsure = [f"{are(self._n_unsure, 'answer')} unsure."] if self._n_unsure else []  # known after reading
         join = self._content.join
         loose = loose_notes(self._loose, self._content.coder.names) if self._loose else []
         return [*self._remarks, *unsure, *loose, *(join.result.notes if join else ())]

@@ -57,6 +57,7 @@ def combine(
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """
     from twoheads.cli.engines import Place, combine_here, combine_into_export, combine_on_cluster
+    from twoheads.evaluation.team import class_shares_of
     from twoheads.tables.verdict_columns import VerdictOptions
 
     others = () if columns is None else tuple(split_names(columns, "--columns"))
@@ -79,16 +80,18 @@ def combine(
     if for_spreadsheet:
         check_spreadsheet(output, engine=engine)
     if engine == "dask" and not data.writes_export:
-        written = combine_on_cluster(fitted, scanned, options, output, place)
+        done = combine_on_cluster(fitted, scanned, options, output, place)
     else:
         if str(output) != "-":
             check_output(output, [team, *shares_file(class_shares), *scanned.files])
         if data.writes_export:
-            written = combine_into_export(fitted, scanned, options, data, output)
+            done = combine_into_export(fitted, scanned, options, data, output)
         else:
             path = None if str(output) == "-" else output
-            written = combine_here(fitted, scanned, options, path, for_spreadsheet=for_spreadsheet)
+            done = combine_here(fitted, scanned, options, path, for_spreadsheet=for_spreadsheet)
         print_notes(scanned)
     where = "." if str(output) == "-" else f"; the result is in {output}."
-    console.message(f"{count(written, 'item')} combined{where}")
-    return {"output": output, "items": written, "classes": list(fitted.classes_), "notes": list(scanned.notes)}
+    console.message(f"{count(done.n_items, 'item')} combined{where}")
+    found = {"output": output, "items": done.n_items, "classes": list(fitted.classes_), "notes": list(scanned.notes)}
+    shares = class_shares_of(done.team)
+    return found if shares is None else found | {"class_shares": shares.as_dict()}

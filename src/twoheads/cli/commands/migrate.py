@@ -36,7 +36,9 @@ def migrate(
     document = artifact.read_document(team)
     if not artifact.is_older(document):
         read_team(team)
-        console.message(f"{team} is of the version of this twoheads, {artifact.VERSION}; nothing is to be done.")
+        unwritten = "" if target == team else f" {target} is not written."
+        version = f"the version of this twoheads, {artifact.VERSION}"
+        console.message(f"{team} is of {version}; nothing is to be done.{unwritten}")
         return {"output": team, "version": artifact.VERSION, "migrated": False}
     found = _Older(document)
     if found.fingerprint is None or found.method is None or found.classes is None:

@@ -127,8 +127,11 @@ class Check:
     def missing(self) -> list[str]:
         """What the table lacks to be fitted, a sentence each."""
         roles, found = self.roles, []
-        if not (roles.people or roles.grades):
-            found.append("No column of people's answers was found; name it human, or human_<name> for each person.")
+        if not (roles.people or roles.grades or roles.labellers or roles.scores):
+            found.append(
+                "No column of people's answers was found; name it human, or human_<name> for each person, and add a "
+                "blank one if nobody was asked."
+            )
         if len(roles.classes) < 2:
             found.append("Fewer than two classes were found in the columns of answers, truth and probabilities.")
         if (roles.is_people_alone or roles.annotator) and roles.item is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from twoheads.tables.schema.person_words import PERSON_WORDS
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -30,15 +32,7 @@ SURE_TRUTH = _words("""
     truth gold golden goldstandard ground gt reference consensus adjudicated
     wahrheit referenz konsens verite verdad referencia consenso verita verdade waarheid referentie 正解 真値 真值 金标准
 """)
-PERSON = _words("""
-    human reader readers rater raters annotator annotators reviewer reviewers doctor dr radiologist expert coder labeler
-    labeller worker workers user users person people moderator physician observer grader dermatologist
-    leser befunder radiologe radiologin arzt arztin gutachter experte bewerter
-    lecteur lectrice radiologue medecin annotateur evaluateur
-    lector lectora radiologo radiologa medico anotador evaluador
-    lettore annotatore valutatore leitor avaliador beoordelaar lezer radioloog
-    読影者 医師 评估者 医生 读片者
-""")
+PERSON = PERSON_WORDS
 MODEL = _words("""
     ai model score scores prob probs probability probabilities p pred prediction predicted proba cnn net network resnet
     vgg bert gpt llm algorithm machine cad classifier judge logit logits softmax ml claude gemini llama dl

@@ -28,7 +28,7 @@ from twoheads.tables.join.label_table import LabelTable, kinds_of_labels
 from twoheads.tables.join.sorted_rows import Ranks, SortedRows
 from twoheads.tables.schema.coding import Coder, classes_of, loose_notes
 from twoheads.tables.schema.ids import numbered_ids, repeated
-from twoheads.text import cut
+from twoheads.text import are, count, cut
 
 _ID_AT = pa.schema([("id", pa.string()), ("at", pa.int64())])
 
@@ -235,7 +235,8 @@ class Join:
         if self.answers and self.answers.columns.is_anonymous and n_off:
             raise InvalidObservations(
                 f"{self.answers.source.name} must name the person of each answer, in a column annotator; item {item!r} "
-                f"has {times:,} answers ({n_off:,} items have several). Name that column with annotator (--annotator)."
+                f"has {times:,} answers ({count(n_off, 'item')} with several). Name that column with annotator "
+                "(--annotator)."
             )
 
     def _refuse_two_truths(self) -> None:
@@ -243,7 +244,7 @@ class Join:
         if self.truth and n_off:
             raise InvalidObservations(
                 f"{self.truth.source.name} must have one truth per item; item {item!r} has several that differ "
-                f"({n_off:,} items are off). Keep one of each, or leave it blank."
+                f"({are(n_off, 'item')} off). Keep one of each, or leave it blank."
             )
 
     def _notes(self, n_model: int, n_items: int, classes: list[str]) -> Iterator[str]:
@@ -261,7 +262,7 @@ class Join:
             yield f"{n_unsure:,} of {n_unsure + self._count('placed'):,} answers are unsure."
         if self.truth:
             yield from self._note_on_lost_truth(self.truth.n_rows)
-            yield f"the truth is known for {self._count('truths'):,} of {n_items:,} items."
+            yield f"The truth is known for {self._count('truths'):,} of {n_items:,} items."
 
     def _note_on_unanswered(self, n_items: int) -> Iterator[str]:
         n_off, first, _ = self._found("unanswered")

@@ -21,7 +21,7 @@ from twoheads.tables.kept.block_merge import BlockMerge
 from twoheads.tables.kept.day_rows import KEYS
 from twoheads.tables.rows import gathered
 from twoheads.tables.writing import write
-from twoheads.text import cut
+from twoheads.text import are, cut
 
 #: The columns of each kind beside those of models.
 _COLUMNS = {
@@ -90,7 +90,7 @@ class Merge:
         if n_off:
             raise InvalidObservations(
                 f"column {column!r} must hold dates or times such as 2026-11-16 or 2026-11-16T21:30:00; "
-                f"it has {first!r} ({n_off:,} rows are off). Write them so, or leave them blank."
+                f"it has {first!r} ({are(n_off, 'row')} off). Write them so, or leave them blank."
             )
         self._db.execute("INSERT INTO day_times SELECT item, CAST(text AS TIMESTAMP) FROM texts; DROP TABLE texts")
 
@@ -209,7 +209,7 @@ class Merge:
         if item is not None:
             raise InvalidObservations(
                 f"there must be one truth per item; item '{cut(item)}' has several that differ "
-                f"({n_off:,} items are off). Keep one of each, or leave it blank."
+                f"({are(n_off, 'item')} off). Keep one of each, or leave it blank."
             )
 
     def _part(self, kind: str) -> str:

@@ -16,6 +16,7 @@ from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, TRUTH, first_
 from twoheads.observations.labels import label_text, sorted_names
 from twoheads.observations.members import MemberColumns
 from twoheads.tables.formats.source import Source
+from twoheads.tables.schema.person_words import PERSON_WORDS
 from twoheads.text import listed
 from twoheads.text import nearest as most_like
 
@@ -224,10 +225,7 @@ def nearest(columns: Sequence[str], like: Sequence[str]) -> str | None:
 
 
 #: Words for a person who answers.
-_PERSON = {
-    *("annotator", "worker", "rater", "reviewer", "user", "reader", "labeller", "labeler", "coder", "judge"),
-    *("expert", "grader", "assessor", "person", "participant", "respondent"),
-}
+_PERSON = PERSON_WORDS | {"judge", "assessor", "participant", "respondent", "pathologist", "nurse"}
 
 
 def is_person(name: str) -> bool:

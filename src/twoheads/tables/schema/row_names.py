@@ -10,6 +10,7 @@ from typing import Protocol
 from twoheads.errors import InvalidObservations, RowNames
 from twoheads.observations import ModelTerms
 from twoheads.tables.formats.source import Source
+from twoheads.text import are
 
 #: How messages about models' columns name them, and the options of `scan` and of the command line.
 TABLE_TERMS = ModelTerms(
@@ -51,7 +52,7 @@ class TableRows(RowNames):
     def extent(self, n_off: int, n_rows: int) -> str:
         """How many rows of the table, or of the block where it is not the whole table."""
         if self.whole is None:
-            return f"{n_off:,} rows are off"
+            return f"{are(n_off, 'row')} off"
         end = self.start + n_rows
         if self.start == 0 and end == self.whole.n_rows:
             return f"{n_off:,} of {end:,} rows are off"
