@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
 
@@ -163,3 +164,22 @@ def test_a_model_without_rows_adds_nothing_to_the_panel():
     by_hand = (logs[0] - logs[0].mean(axis=0)).T
     np.testing.assert_allclose(features[:, :, 0], by_hand / np.array([2, 2, 1, 2])[:, None])
     np.testing.assert_array_equal(features[2, :, 1], 0.0)
+
+
+def test_without_truth_the_order_of_the_classes_does_not_matter():
+    """Two people disagree on many items: such a tie is no answer for the class whose name comes first."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 300)
+    people = [np.where(rng.random(300) < 0.75, truth, 1 - truth) for _ in range(2)]
+    models = {}
+    for name, noise in (("a", 1.5), ("b", 2.5)):
+        odds = np.exp(noise * rng.normal(size=(300, 2)) + 2 * np.eye(2)[truth])
+        models[name] = odds / odds.sum(axis=1, keepdims=True)
+    found = []
+    for names in (["good", "bad"], ["apple", "zebra"]):
+        frame = pd.DataFrame({f"human_{at}": np.array(names)[label] for at, label in enumerate(people)})
+        for name, proba in models.items():
+            frame = frame.assign(**{f"{name}.p_{label}": proba[:, at] for at, label in enumerate(names)})
+        team = th.recommended().fit(frame)
+        found.append(team.predict_proba(frame)[:, team.classes_.tolist().index(names[0])])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-10)

@@ -157,12 +157,17 @@ class ModelPool(BaseEstimator):
 
 
 def _answered(block: Block) -> Block:
-    """The block with the majority answer as truth; items without an answer have weight 0."""
+    """The block with the majority answer as truth; items without an answer, or with a tie, have weight 0.
+
+    A tie is for no class: with the first of those tied the weights would depend on the order of the classes.
+    """
     assert block.answers is not None
-    weight = (block.answers.per_item() > 0).astype(np.float64)
+    shares = vote_shares(block.answers, len(block.log_proba))
+    decided = (shares == shares.max(axis=0)).sum(axis=0) == 1
+    weight = (decided & (block.answers.per_item() > 0)).astype(np.float64)
     if block.weight is not None:
         weight *= block.weight
-    return replace(block, true_label=vote_shares(block.answers, len(block.log_proba)).argmax(axis=0), weight=weight)
+    return replace(block, true_label=shares.argmax(axis=0), weight=weight)
 
 
 def _of_model(blocks: Sequence[Block], at: int) -> list[Block]:

@@ -128,10 +128,8 @@ class Check:
         """What the table lacks to be fitted, a sentence each."""
         roles, found = self.roles, []
         if not (roles.people or roles.grades or roles.labellers or roles.scores):
-            found.append(
-                "No column of people's answers was found; name it human, or human_<name> for each person, and add a "
-                "blank one if nobody was asked."
-            )
+            remedy = "name it human, or human_<name> for each person, and add a blank one if nobody was asked."
+            found.append(f"No column of people's answers was found; {remedy}")
         if len(roles.classes) < 2:
             found.append("Fewer than two classes were found in the columns of answers, truth and probabilities.")
         if (roles.is_people_alone or roles.annotator) and roles.item is None:
