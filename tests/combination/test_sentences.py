@@ -112,7 +112,7 @@ def test_few_labels():
         "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; these are close to the prior: there are too few labels to say more.",
+        "have weight 0.45; the labels do not show how far the two err on the same items.",
         "On these 12 items, each held out, the combination errs on 8.3 %; on the 8 with a label of the better "
         "half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people (25.0 %); no significant difference "
         "(p = 1.00). The probability that it errs less than both people and the model is 75 %.",
@@ -136,7 +136,7 @@ def test_no_labels():
         undecided,
         "People are believed to be correct on 92 % of items (no truth is known; 95 % interval [82, 96]).",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; these are close to the prior: without truth it cannot be known how far the two share "
+        "have weight 0.45; these rest on the prior: without truth it cannot be known how far the two share "
         "errors, nor which is right where they differ.",
     ]
 
@@ -175,7 +175,7 @@ def test_no_labels():
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "have weight 0.45; these are close to the prior, which the labels contradict. On these 300 items",
+            "have weight 0.45; the labels contradict this correction for shared errors. On these 300 items",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},

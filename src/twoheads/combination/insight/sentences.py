@@ -131,7 +131,7 @@ def _dependence(found: dict[str, Any]) -> str:
     weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
         return (
-            f"{weights}; these are close to the prior: without truth it cannot be known how far the two share errors, "
+            f"{weights}; these rest on the prior: without truth it cannot be known how far the two share errors, "
             "nor which is right where they differ."
         )
     return f"{weights}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
@@ -145,8 +145,8 @@ def _shared_errors(found: dict[str, Any]) -> str:
     if effect == "lower":
         return "the two err on the same items, so their agreement is weaker evidence than if they were independent"
     if effect == "higher":
-        return "these are close to the prior, which the labels contradict"
-    return "these are close to the prior: there are too few labels to say more"
+        return "the labels contradict this correction for shared errors"
+    return "the labels do not show how far the two err on the same items"
 
 
 def _stronger(ratio: float) -> str:
