@@ -346,3 +346,20 @@ def test_it_is_calibrated_where_plain_p_plus_l_is_over_confident():
     assert losses[1] < losses[0] - 0.01
     assert team.dependence_.weights()[1] < 0.85
     assert "the two err on the same items" in team.describe()
+
+
+def test_a_model_that_is_undecided_has_no_preferred_class():
+    """Rows tied between two classes: which of their names comes first changes nothing."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 200)
+    model = np.round(0.5 * rng.dirichlet(np.full(3, 0.3), 200) + 0.5 * np.eye(3)[truth], 1)
+    model[:6] = [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]] * 2
+    model /= model.sum(axis=1, keepdims=True)
+    human = np.where(rng.random(200) < 0.7, truth, rng.integers(0, 3, 200))
+    first = recommended().fit(np.column_stack([human, model]), np.where(np.arange(200) < 80, truth, -1))
+    place = np.array([2, 0, 1])  # class k is now place[k]
+    renamed = np.column_stack([place[human], model[:, np.argsort(place)]])
+    second = recommended().fit(renamed, np.where(np.arange(200) < 80, place[truth], -1))
+    assert not first.rule().preference.human_leads
+    found = second.predict_proba(renamed)[:, place]
+    np.testing.assert_allclose(found, first.predict_proba(np.column_stack([human, model])), atol=1e-9)

@@ -114,7 +114,7 @@ class CombinationRule:
         if preference is None or not (preference.log_threshold > 0 or preference.share_alone > 0):
             return proba
         single = np.concatenate(block.single_source_items(has_model=self.has_model))
-        partner = self.human_label(block, log_likelihood) if preference.human_leads else self.model_label(block)
+        partner = self._partner_label(block, log_likelihood, human=preference.human_leads)
         partner[single] = MISSING
         proba = close_calls_to_partner(proba, partner, preference.log_threshold)
         share = preference.share_alone
@@ -123,6 +123,15 @@ class CombinationRule:
             alone[:, single] = proba[:, single]
             proba = (1.0 - share) * proba + share * alone
         return proba
+
+    def _partner_label(self, block: Block, log_likelihood: Floats, *, human: bool) -> Codes:
+        """The class of the answers, or of the model, (n_items,); MISSING where classes are tied."""
+        assert block.answers is not None
+        if human and block.answers.start is None:
+            return self.human_label(block)
+        scores = log_likelihood if human else self.model_log_proba(block)
+        is_tied = (scores >= scores.max(axis=0) - TIED).sum(axis=0) > 1
+        return np.where(is_tied, MISSING, scores.argmax(axis=0))
 
     def _partner_proba(self, block: Block, log_likelihood: Floats, dependence: Dependence, *, human: bool) -> Floats:
         """Probability of each class by the answers alone, or by the model alone, (n_classes, n_items)."""

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from twoheads.combination.rivals import N_SUMS, RivalList, Rivals, model_labels
+from twoheads.combination.rule import TIED
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
@@ -143,11 +144,19 @@ def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Codes
 
 def only_one_right(block: Block, human: Codes) -> tuple[float, float, float]:
     """Weight of a labelled block's items that only the annotators got right, that only the model did, and of all."""
+    human_only, model_only = _only_one_right(block, human)
+    return block.weighted_sum(human_only), block.weighted_sum(model_only), block.total_weight()
+
+
+def _only_one_right(block: Block, human: Codes) -> tuple[Floats, Floats]:
+    """Whether only the annotators, and only the model, got each item right, (n_items,).
+
+    A model that finds several classes equally probable is right by a share, whatever their order.
+    """
     both = human != MISSING if block.no_model is None else (human != MISSING) & ~block.no_model
-    human_right, model_right = human == block.true_label, block.log_proba.argmax(axis=0) == block.true_label
-    parts = both & human_right & ~model_right, both & model_right & ~human_right, np.ones(block.n_items)
-    human_only, model_only, n = (block.weighted_sum(part.astype(np.float64)) for part in parts)
-    return human_only, model_only, n
+    top = block.log_proba >= block.log_proba.max(axis=0) - TIED
+    human_right, model_right = human == block.true_label, block.expected(top / top.sum(axis=0))
+    return both * human_right * (1.0 - model_right), both * ~human_right * model_right
 
 
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:
@@ -159,6 +168,7 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> 
     right, human_right = label == truth, human == truth
     model = block.log_proba.argmax(axis=0)
     model_right = modelled & (model == truth)
+    human_only, model_only = _only_one_right(block, human)
     loss, plain_loss = (-np.log(np.maximum(each[truth, item], 1e-300)) for each in (combined, plain))
     counts = _Sums(
         n=np.ones(len(truth)),
@@ -171,8 +181,8 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> 
         lost_to_model=model_right & ~right,
         expected_over_human=np.where(answered, combined[label, item] - combined[human, item], 0.0),
         expected_over_model=np.where(modelled, combined[label, item] - combined[model, item], 0.0),
-        human_only=human_right & ~model_right & modelled,
-        model_only=model_right & ~human_right & answered,
+        human_only=human_only,
+        model_only=model_only,
         loss=loss,
         plain_loss=plain_loss,
         squared_gain=(plain_loss - loss) ** 2,
