@@ -185,3 +185,20 @@ def test_errors_follow_what_the_model_confuses():
     assert posterior.weight[1].sum() > 0.9
     matrix = posterior_mean(posterior)
     assert matrix[1, 0] > 3 * matrix[2, 0]
+
+
+@pytest.mark.parametrize("size", [1e-6, 0.3, 40.0, 1e5])
+def test_the_weights_are_those_of_a_sum_over_cells_at_each_node(size):
+    rng = np.random.default_rng(7)
+    counts = size * rng.random((5, 5)) * (rng.random((5, 5)) < 0.8)
+    uneven = rng.random((5, 5)) ** 4 * (1 - np.eye(5))
+    shapes = np.stack([(1 - np.eye(5)) / 4, uneven / uneven.sum(axis=0)])
+    total, seen = counts.sum(axis=0), counts > 0
+    expected = np.zeros((2, len(ACCURACY), len(STRENGTH)))
+    for o, i, j in np.ndindex(expected.shape):
+        a, s = ACCURACY[i], STRENGTH[j]
+        x = s * (a * np.eye(5) + (1 - a) * shapes[o])[seen]
+        expected[o, i, j] = (gammaln(s) - gammaln(s + total)).sum() + (gammaln(x + counts[seen]) - gammaln(x)).sum()
+        expected[o, i, j] += 3 * np.log(a) + np.log1p(-a) - 0.5 * (np.log(s / 15) / 1.2) ** 2
+    expected = np.exp(expected - logsumexp(expected))
+    assert np.abs(hierarchical_posterior(counts, shapes).weight - expected).max() < 1e-9

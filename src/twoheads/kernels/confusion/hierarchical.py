@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -22,6 +23,20 @@ STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
 
 #: Cells, or pairs, per chunk: 4,096 x 264 nodes are 9 MB.
 _CHUNK = 4096
+#: Chebyshev points at which sums over cells are computed: those at all nodes follow to rounding (`_log_rising`).
+_POINTS = 56
+_LOG_RANGE = np.log((1.0 - ACCURACY[-1]) * STRENGTH[0]), np.log(ACCURACY[-1] * STRENGTH[-1])
+
+
+def _from_points(share: Floats) -> Floats:
+    """From values at the Chebyshev points to those at ``log(share s)``, (n_accuracies, n_strengths, n_points)."""
+    log_scale = np.log(np.multiply.outer(share, STRENGTH))
+    at = 2.0 * (log_scale - _LOG_RANGE[0]) / (_LOG_RANGE[1] - _LOG_RANGE[0]) - 1.0
+    return np.asarray(chebvander(at, _POINTS - 1) @ np.linalg.inv(chebvander(chebpts1(_POINTS), _POINTS - 1)))
+
+
+_SCALE: Floats = np.exp(_LOG_RANGE[0] + 0.5 * (chebpts1(_POINTS) + 1.0) * (_LOG_RANGE[1] - _LOG_RANGE[0]))
+_RIGHT, _WRONG = _from_points(ACCURACY), _from_points(1.0 - ACCURACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,7 @@ def hierarchical_posterior(counts: Floats, shapes: Floats) -> HierarchicalPoster
     """
     total = counts.sum(axis=0)
     hit = np.diagonal(counts)
-    right = _log_rising(np.multiply.outer(ACCURACY, STRENGTH), hit[hit > 0])
+    right = _RIGHT @ _log_rising(hit[hit > 0])
     columns = (gammaln(STRENGTH)[:, None] - gammaln(STRENGTH[:, None] + total)).sum(axis=1)
     log_weight = _log_prior(len(shapes)) + right + columns + _log_errors(counts, shapes)
     log_evidence = float(logsumexp(log_weight))
@@ -225,27 +240,29 @@ def _log_errors(counts: Floats, shapes: Floats) -> Floats:
     wrong = answer != truth
     answer, truth = answer[wrong], truth[wrong]
     cell = counts[answer, truth]
-    scale = np.multiply.outer(1.0 - ACCURACY, STRENGTH)
+    log_scale = np.log(np.multiply.outer(1.0 - ACCURACY, STRENGTH))
     # A cell with a count of one contributes log(x), which factorises; with many classes most cells are such.
     several = cell != 1.0
     parts = []
     for shape in shapes:
         x = shape[answer, truth]
-        part = np.log(scale) * np.count_nonzero(~several) + np.log(x[~several]).sum()
-        parts.append(part + _log_rising(scale, cell[several], x[several]))
+        part = log_scale * np.count_nonzero(~several) + np.log(x[~several]).sum()
+        parts.append(part + _WRONG @ _log_rising(cell[several], x[several]))
     return np.stack(parts)
 
 
-def _log_rising(scale: Floats, counts: Floats, factor: Floats | float = 1.0) -> Floats:
-    """Sum over cells of ``lnG(x + C) - lnG(x)`` with ``x = factor * scale``.
+def _log_rising(counts: Floats, factor: Floats | float = 1.0) -> Floats:
+    """Sum over cells of ``lnG(x + C) - lnG(x)`` with ``x = factor * scale``, at each of ``_SCALE``, (n_points,).
 
-    scale           (n_accuracies, n_strengths)
+    At a node the scale is a s or (1 - a) s, one number. In its logarithm the sum is analytic up to pi from the real
+    line, so that a polynomial through few points has its values at all nodes.
+
     counts, factor  (n_cells,)
     """
     factor = np.broadcast_to(factor, counts.shape)
-    result = np.zeros_like(scale)
+    result = np.zeros(_POINTS)
     for chunk in _chunks(len(counts), _CHUNK):
-        x = scale[..., None] * factor[chunk]
+        x = _SCALE[:, None] * factor[chunk]
         result += (gammaln(x + counts[chunk]) - gammaln(x)).sum(axis=-1)
     return result
 
