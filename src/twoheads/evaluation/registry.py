@@ -15,7 +15,7 @@ from twoheads.evaluation.calibration_scores import classwise_score, top_label_sc
 from twoheads.evaluation.label_metrics import LABEL_METRICS
 from twoheads.evaluation.metric import Metric, ScoredItems
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.inference.calibration import best_log_power, raised
+from twoheads.kernels.inference.powers import best_log_power, raised
 from twoheads.kernels.inference.tilting import possible_losses, tilting_interval
 from twoheads.kernels.scoring import scores
 from twoheads.kernels.simplex import FLOOR
@@ -23,7 +23,7 @@ from twoheads.kernels.simplex import FLOOR
 #: What else might have been true counts as so many items.
 _POSSIBLE_ITEMS = 3.0
 #: Wrong labels of the truth, as a share of these.
-_MISLABELLED = 0.02
+_MISLABELLED = 0.5
 #: How likely that was is the forecast with the power that explains the outcomes best. Prior of its logarithm: forecasts
 #: are somewhat too sure.
 _LOG_POWER_PRIOR = float(np.log(0.8)), 0.28

@@ -3,16 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import softmax
+from scipy.stats import norm
 
-from twoheads.kernels.inference import calibration
+from twoheads.kernels.inference import calibration, powers
 from twoheads.kernels.inference.calibration import (
-    best_log_power,
     classwise_error,
     drawn_errors,
     equal_mass_cells,
     expected_cells,
     inverted,
     outcome_cells,
+    quantiles_of,
     recalibrated,
     top_label_error,
 )
@@ -22,6 +23,7 @@ from twoheads.kernels.inference.clustered_independence import (
     conditional_information,
     shuffled_within,
 )
+from twoheads.kernels.inference.powers import best_log_power
 from twoheads.kernels.scoring import scores
 from twoheads.kernels.scoring.information import conditional_mutual_information
 
@@ -83,9 +85,18 @@ def test_power_that_made_the_outcomes_is_found():
 
 def test_inverted_by_hand():
     true = np.array([0.0, 0.1, 0.2, 0.3])
-    low, high = inverted(true, np.array([0.01, 0.04, 0.5, 0.9]) / 0.025, np.array([0.99, 0.97, 0.5, 0.0]), 0.025)
-    assert (low, high) == pytest.approx((0.05, 0.295))
-    assert inverted(true, np.array([0.3, 0.6, 0.9, 1.0]) / 0.025, np.array([0.8, 0.4, 0.1, 0.05]), 0.025) == (0.0, 0.3)
+    low, high = inverted(true, np.array([-1.0, 1.0, 2.0, 2.5]), np.array([2.0, 1.0, 0.5, -1.5]))
+    assert (low, high) == pytest.approx((0.05, 0.225))
+    assert inverted(true, np.array([0.5, 1.0, 2.0, 3.0]), np.array([2.0, 1.0, 0.5, 0.1])) == (0.0, 0.3)
+
+
+def test_quantiles_go_on_below_all_draws():
+    drawn = np.arange(1.0, 101.0)
+    below = (0.5 - drawn.mean()) / drawn.std()
+    found = [quantiles_of(value, drawn[None])[0] for value in (-200.0, 0.5, 1.0, 49.0, 200.0)]
+    assert found[0] == pytest.approx((-200.0 - drawn.mean()) / drawn.std())
+    assert found[1] == pytest.approx(min(below, norm.ppf(1 / 101)))
+    assert found[2:] == pytest.approx(norm.ppf([2 / 101, 50 / 101, 100 / 101]))
 
 
 @pytest.mark.parametrize(("n_classes", "n_items"), [(10, 100), (4, 300)])
@@ -161,7 +172,8 @@ def test_many_classes_give_what_few_classes_do(monkeypatch):
     proba[:, 0] = np.eye(12)[3]
     u, thresholds = rng.random((30, 40)), proba.cumsum(axis=0)[:-1]
     u[0] = thresholds[4]  # a random number that is a threshold does not exceed it
-    one_by_one = calibration.drawn_labels(u, thresholds), calibration.log_chance_of(proba, true_label)(0.4)
-    monkeypatch.setattr(calibration, "MANY_CLASSES", 2)
+    one_by_one = calibration.drawn_labels(u, thresholds), powers.log_chance_of(proba, true_label)(0.4)
+    for module in calibration, powers:
+        monkeypatch.setattr(module, "MANY_CLASSES", 2)
     assert (calibration.drawn_labels(u, thresholds) == one_by_one[0]).all()
-    np.testing.assert_allclose(calibration.log_chance_of(proba, true_label)(0.4), one_by_one[1], rtol=1e-12)
+    np.testing.assert_allclose(powers.log_chance_of(proba, true_label)(0.4), one_by_one[1], rtol=1e-12)

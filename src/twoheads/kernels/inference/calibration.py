@@ -7,33 +7,32 @@ cell has no positive at all. Drawing outcomes from probabilities does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.special import ndtri
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.grouped_rows import sums
+from twoheads.kernels.inference.powers import best_log_power, raised
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
-from twoheads.kernels.simplex import FLOOR
 
 #: How far outcomes are drawn along the way from the forecast to its best temperature, then beyond it, or on to the
 #: frequencies.
-TO_TEMPERATURE, BEYOND, TO_FREQUENCY = (0.0, 0.35, 0.7, 1.0), (1.4, 1.8, 2.4), (0.35, 0.7, 1.0, 1.5)
-#: The best power of the probabilities is looked for between exp(-1.5) and exp(1.5).
-LARGEST_LOG_POWER = 1.5
-#: The steps of the two ways: to the best temperature and beyond, and to it and on to the frequencies.
-WAYS = (
-    np.arange(len(TO_TEMPERATURE) + len(BEYOND)),
-    np.r_[: len(TO_TEMPERATURE), len(TO_TEMPERATURE) + len(BEYOND) : len((*TO_TEMPERATURE, *BEYOND, *TO_FREQUENCY))],
-)
+TO_TEMPERATURE, BEYOND, TO_FREQUENCY = (0.0, 0.5, 1.0), (1.5, 2.4), (0.5, 1.0, 1.5)
+#: Log powers of forecasts less sure than the one given, whatever the sample shows: of a sharp forecaster that is too
+#: sure it often has none of the few errors, and then the best temperature is on the other side.
+LESS_SURE = (-0.25, -0.55, -0.9, -1.3, -1.7)
+#: Where each part of the path ends.
+_ENDS = np.cumsum([len(part) for part in (TO_TEMPERATURE, BEYOND, TO_FREQUENCY, LESS_SURE)])
+#: The steps of three ways: to the best temperature and beyond, to it and on to the frequencies, to less sure forecasts.
+WAYS = np.r_[: _ENDS[1]], np.r_[: _ENDS[0], _ENDS[1] : _ENDS[2]], np.r_[0, _ENDS[2] : _ENDS[3]]
 #: How many random numbers are held at a time.
 BLOCK = 1 << 22
 #: Outcomes are drawn of so many items, evenly spaced; of more, chance is that of these, made smaller.
 MOST_DRAWN = 1000
-#: With more classes than this, logarithms are kept and labels are drawn by bisection.
+#: With more classes than this, labels are drawn by bisection.
 MANY_CLASSES = 100
 #: So many items, evenly spaced, show what other forecasts would predict.
 MOST_ITEMS = 10_000
@@ -130,43 +129,59 @@ def _assessed(
     true = np.array([np.abs(each).sum() for each in excess])
     drawn = drawn_errors(excess, path, few, float((cells.weight**2).sum()), n_draws, rng)
     as_much = (1 + (drawn >= value - 1e-12).sum(axis=1)) / (1 + n_draws)
-    as_little = (1 + (drawn <= value + 1e-12).sum(axis=1)) / (1 + n_draws)
     # The interval reaches up to the value: it lies below a true error only where the sample shows less than that.
     upper = np.minimum((1.0 - level) / 2.0, (drawn < true[:, None] - 1e-12).mean(axis=1))
     lower = 1.0 - level - upper
-    limits = [inverted(true[way], as_much[way] / lower[way], as_little[way], (1.0 - level) / 2.0) for way in WAYS]
+    too_large = ndtri(np.minimum(as_much, n_draws / (1 + n_draws))) - ndtri(lower)
+    too_small = quantiles_of(value, drawn) - ndtri((1.0 - level) / 2.0)
+    limits = [inverted(true[way], too_large[way], too_small[way]) for way in WAYS]
     low, high = min(low for low, _ in limits), max(high for _, high in limits)
     return CalibrationError(value, float(drawn[0].mean()), float(as_much[0]), low, high)
 
 
-def inverted(true: Floats, as_much: Floats, as_little: Floats, tail: float) -> tuple[float, float]:
+def quantiles_of(value: float, drawn: Floats) -> Floats:
+    """Normal quantile of how often each step's draws are as small as the value, ``(1 + #) / (1 + n_draws)``.
+
+    Below all draws it goes on with the distance from their mean in standard deviations: counts do not tell a step just
+    out of reach from one far away, and the end would depend on how far apart the steps are.
+
+    drawn  (n_steps, n_draws)
+    """
+    count, n_draws = (drawn <= value + 1e-12).sum(axis=1), drawn.shape[1]
+    quantile = ndtri((1 + np.minimum(count, n_draws - 1)) / (1 + n_draws))
+    away = (value - drawn.mean(axis=1)) / np.maximum(drawn.std(axis=1), 1e-12)
+    return np.where(count == 0, np.minimum(quantile, away), quantile)
+
+
+def inverted(true: Floats, too_large: Floats, too_small: Floats) -> tuple[float, float]:
     """The true errors that do not make the one seen too large or too small: first and last along the path.
 
     true       (n_steps,) from 0
-    as_much    (n_steps,) how often each step shows as much or more as was seen, over how often it may at the lower end
-    as_little  (n_steps,) how often it shows as much or less; at the upper end ``tail``
+    too_large  (n_steps,) normal quantile of how often a step shows as much or more as was seen, less that of how often
+               it may: below 0 the one seen is too large
+    too_small  (n_steps,) the same of as much or less
     """
-    possible = np.flatnonzero(as_much >= 1.0)
+    possible = np.flatnonzero(too_large >= 0.0)
     first = int(possible[0]) if len(possible) else len(true) - 1
-    low = 0.0 if first == 0 else crossing(as_much[first - 1 : first + 1], true[first - 1 : first + 1], 1.0)
-    last = int(np.flatnonzero(as_little >= tail)[-1]) if (as_little >= tail).any() else 0
+    low = 0.0 if first == 0 else crossing(too_large[first - 1 : first + 1], true[first - 1 : first + 1])
+    last = int(np.flatnonzero(too_small >= 0.0)[-1]) if (too_small >= 0.0).any() else 0
     high = float(true[: last + 1].max())
     if last + 1 < len(true):
-        high = max(high, crossing(as_little[last : last + 2], true[last : last + 2], tail))
+        high = max(high, crossing(too_small[last : last + 2], true[last : last + 2]))
     return min(low, high), high
 
 
-def crossing(chance: Floats, true: Floats, tail: float) -> float:
-    """The true error at which the chance is ``tail``, between two steps; (2,) each."""
-    part = np.clip((tail - chance[0]) / (chance[1] - chance[0]), 0.0, 1.0) if chance[1] != chance[0] else 1.0
+def crossing(quantile: Floats, true: Floats) -> float:
+    """The true error at which the quantile is 0, between two steps; (2,) each."""
+    part = np.clip(quantile[0] / (quantile[0] - quantile[1]), 0.0, 1.0) if quantile[0] != quantile[1] else 1.0
     return float(true[0] + part * (true[1] - true[0]))
 
 
 def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cells) -> list[Floats]:
-    """Forecasts of which the outcomes may come: from the one given to its best temperature, beyond, to the frequencies.
+    """Forecasts of which the outcomes may come, as ``WAYS`` go through them.
 
-    The first parts change how much outcomes vary as well as their means, as an over-confident forecaster's do; the
-    last, from the best temperature on, reaches any other kind of error.
+    Temperatures change how much outcomes vary as well as their means, as an over-confident forecaster's do; the way
+    from the best one to the frequencies reaches any other kind of error.
 
     observed  (n_cells,)
     returns   (n_classes, n_items) for each step, the given forecast first
@@ -176,45 +191,8 @@ def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cel
     best = path[len(TO_TEMPERATURE) - 1]
     frequency = recalibrated(best, expected_cells(best, cells) - observed, cells)
     moved = (np.maximum((1.0 - step) * best + step * frequency, 0.0) for step in TO_FREQUENCY)
-    return path + [each / each.sum(axis=0) for each in moved]
-
-
-def best_log_power(proba: Floats, true_label: Codes, weight: Floats, prior: tuple[float, float] | None = None) -> float:
-    """Log of the power to which the probabilities explain the outcomes best, between the limits.
-
-    prior  mean and sd of a normal prior of it, beside weights in items; None for none
-    """
-    log_chance = log_chance_of(proba, true_label)
-
-    def loss(log_power: float) -> float:
-        far = 0.0 if prior is None else 0.5 * ((log_power - prior[0]) / prior[1]) ** 2
-        return far - float(weight @ log_chance(log_power))
-
-    limits = -LARGEST_LOG_POWER, LARGEST_LOG_POWER
-    return float(minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 0.01}).x)
-
-
-def log_chance_of(proba: Floats, true_label: Codes) -> Callable[[float], Floats]:
-    """A function from a log power to the log-probability of each item's outcome, (n_items,), with the floor."""
-    items = np.arange(len(true_label))
-    if len(proba) <= MANY_CLASSES:
-        return lambda power: np.log(np.maximum(raised(proba, power)[true_label, items], FLOOR))
-    # One logarithm, and then exponentials, which cost a tenth of powers.
-    log_proba = np.log(np.maximum(proba, FLOOR))
-    own, scaled = log_proba[true_label, items], np.empty_like(log_proba)
-
-    def log_chance(log_power: float) -> Floats:
-        power = np.exp(log_power)
-        np.exp(np.multiply(log_proba, power, out=scaled), out=scaled)
-        return np.asarray(np.maximum(power * own - np.log(scaled.sum(axis=0)), np.log(FLOOR)))
-
-    return log_chance
-
-
-def raised(proba: Floats, log_power: float) -> Floats:
-    """``p_j^a / sum_k p_k^a`` with ``a = exp(log_power)``; (n_classes, n_items)."""
-    power = np.maximum(proba, FLOOR) ** np.exp(log_power)
-    return np.asarray(power / power.sum(axis=0))
+    path += [each / each.sum(axis=0) for each in moved]
+    return path + [raised(proba, step) for step in LESS_SURE]
 
 
 def expected_cells(proba: Floats, cells: Cells) -> Floats:
