@@ -5,7 +5,8 @@ One person and one model. A team is fitted on n labels and up to 500 items witho
 
 On the real sets of a folder with more than two classes: items at hand are drawn as they are, or with class shares that
 are a geometric series, as steep as the set allows but no steeper than 0.7; the team is fitted on those left. No item is
-drawn twice: 300 draws from 160 images say of a class what its few images say, however many draws there are.
+drawn twice: 300 draws from 180 images say of a class what its few images say, however many draws there are. What that
+would do is measured too, with truths drawn from the team's own posteriors, so that nothing else is wrong.
 
 In simulated worlds, where items never run out: also how often 95 % intervals of shares hold those of the world from
 which the items at hand come, and those of the items at hand themselves.
@@ -13,6 +14,7 @@ which the items at hand come, and those of the items at hand themselves.
 
 import argparse
 import warnings
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,8 @@ SIZES, AT_HAND, UNLABELLED = (30, 100, 300), (100, 300, 1000), 500
 RATIOS, MOST_OF_A_CLASS, TRIES = (0.7, 0.75, 0.8, 0.85), 0.85, 100
 #: Classes, and how far apart they are.
 WORLDS, SHIFTS = ((2, 1.5), (4, 1.8), (10, 2.4), (16, 2.8)), ("none", "geometric", "any")
+#: Of items drawn with repetition, see `repeated`.
+TRUTHS = ("real", "right", "right, fresh")
 METHODS = ("as at fit", "class_prior='shift'", "EM", "known")
 
 
@@ -37,14 +41,22 @@ def em_log_ratio(posterior, at_fit):
     return np.log(np.maximum(shares, 1e-12) / at_fit)
 
 
-def losses(X, y, n, X_here, truth, known):
+def fitted(X, y, n):
+    """A team, from the first n labels."""
+    return th.recommended(class_prior="shift").fit(X, np.where(np.arange(len(y)) < n, y, -1))
+
+
+def as_at_fit(team, X):
+    """Posteriors at the class shares of the fit, (n_items, n_classes)."""
+    return copy(team).set_params(class_prior="model").predict_proba(X)
+
+
+def losses(team, X, truth, known):
     """Log loss of each of `METHODS`, and the class shares that were found.
 
     known  (n_classes,) log of the true shares over those at fit
     """
-    team = th.recommended(class_prior="shift").fit(X, np.where(np.arange(len(y)) < n, y, -1))
-    found = team.class_shares(X_here)
-    posterior = team.set_params(class_prior="model").predict_proba(X_here)
+    found, posterior = team.class_shares(X), as_at_fit(team, X)
     ratios = np.zeros(len(known)), found.log_ratio, em_log_ratio(posterior, team.prevalence_), known
     corrected = (posterior * np.exp(ratio) for ratio in ratios)
     return [log_loss(truth, p / p.sum(axis=1, keepdims=True), classes=range(len(known))) for p in corrected], found
@@ -74,10 +86,48 @@ def on_set(data, n, at_hand, shifted, rng):
         known = np.log(counts / (there - counts))
     else:
         here, others, known = mixed[:at_hand], mixed[at_hand:], np.zeros(len(there))
+    X, rows = arrays(data, rng), others[: n + UNLABELLED]
+    return losses(fitted(X[rows], data.truth[rows], n), X[here], data.truth[here], known)[0]
+
+
+def arrays(data, rng):
+    """One answer of each item, drawn, and its model row, (n_items, 1 + n_classes)."""
     share = np.cumsum(data.votes, axis=1) / data.votes.sum(axis=1, keepdims=True)
-    human = (rng.random((len(share), 1)) >= share - 1e-12).sum(axis=1).clip(0, len(there) - 1)
-    X, rows = np.column_stack([human, data.proba]), others[: n + UNLABELLED]
-    return losses(X[rows], data.truth[rows], n, X[here], data.truth[here], known)[0]
+    human = (rng.random((len(share), 1)) >= share - 1e-12).sum(axis=1).clip(0, share.shape[1] - 1)
+    return np.column_stack([human, data.proba])
+
+
+def repeated(data, n, at_hand, how, rng):
+    """Log losses on items drawn with repetition, of a series of shares as steep as 0.7; None where a set is small.
+
+    how  whose truth: the set's ("real"), or drawn from the team's posteriors, so that these are right, once for each
+         image ("right") or for each draw, as if no image were drawn twice ("right, fresh")
+    """
+    if len(data.truth) < n + 1.2 * UNLABELLED:
+        return None
+    X, mixed = arrays(data, rng), rng.permutation(len(data.truth))
+    rows, others = np.split(mixed, [min(n + UNLABELLED, round(0.7 * len(mixed)))])
+    team = fitted(X[rows], data.truth[rows], n)
+    posterior, real = as_at_fit(team, X[others]), data.truth[others]
+    series = 0.7 ** rng.permutation(posterior.shape[1])
+    at_fit = np.bincount(data.truth) / len(data.truth) if how == "real" else as_at_fit(team, X).mean(axis=0)
+    if how == "right, fresh":
+        known = np.log(series / series.sum() / at_fit)
+        joint = posterior * np.exp(known)
+        drawn = rng.choice(len(others), at_hand, p=joint.sum(axis=1) / joint.sum())
+        return losses(team, X[others[drawn]], any_class(joint[drawn], rng), known)[0]
+    truth = real if how == "real" else any_class(posterior, rng)
+    there = np.bincount(truth, minlength=len(series))
+    shares = np.where(there > 0, series, 0.0) / series[there > 0].sum()
+    weight = shares[truth] / there[truth]
+    drawn = rng.choice(len(others), at_hand, p=weight / weight.sum())
+    return losses(team, X[others[drawn]], truth[drawn], np.log(np.maximum(shares, 1e-9) / at_fit))[0]
+
+
+def any_class(odds, rng):
+    """A class for each row, drawn by its odds, (n_items,)."""
+    below = np.cumsum(odds, axis=1) / odds.sum(axis=1, keepdims=True)
+    return (rng.random((len(odds), 1)) > below).sum(axis=1).clip(0, odds.shape[1] - 1)
 
 
 def in_world(n_classes, apart, kind, n, at_hand, rng):
@@ -97,7 +147,7 @@ def in_world(n_classes, apart, kind, n, at_hand, rng):
         return np.column_stack([human, proba / proba.sum(axis=1, keepdims=True)]), truth
 
     (X, y), (X_here, truth) = items(n + UNLABELLED, at_fit), items(at_hand, shares)
-    scores, found = losses(X, y, n, X_here, truth, np.log(np.maximum(shares, 1e-9) / at_fit))
+    scores, found = losses(fitted(X, y, n), X_here, truth, np.log(np.maximum(shares, 1e-9) / at_fit))
     targets = shares, np.bincount(truth, minlength=n_classes) / at_hand
     held = [np.mean((found.low <= each) & (each <= found.high)) for each in targets]
     return [*scores, *held, np.mean(found.high - found.low)]
@@ -134,6 +184,11 @@ def main():
         print(f"sets, {'shifted' if shifted else 'not shifted'}; log loss less that as at fit")
         for at_hand, n in settings:
             rows = [on_set(data, n, at_hand, shifted, np.random.default_rng([seed, at])) for at, data, seed in pairs]
+            show(f"{at_hand:4d} at hand, n = {n:3d}", rows)
+    for how in TRUTHS:
+        print(f"sets, shifted, drawn with repetition, truth: {how}")
+        for at_hand, n in settings[3:]:
+            rows = [repeated(data, n, at_hand, how, np.random.default_rng([seed, at])) for at, data, seed in pairs]
             show(f"{at_hand:4d} at hand, n = {n:3d}", rows)
     for kind in SHIFTS:
         print(f"simulated worlds, {kind} shift")
