@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.label_shift import in_world
 
 import twoheads as th
 from twoheads.cli.running import run
@@ -48,7 +49,9 @@ def test_a_shift_is_found_and_corrected(fitted, skewed):
     drawn = (y[:, None] == NAMES).mean(axis=0)
     assert (found.low <= drawn).all()
     assert (found.high >= drawn).all()
-    assert found.sentence().startswith("On 400 items the class shares differ from those at fit; believed")
+    assert found.sentence().startswith(
+        "On 400 items the class shares differ from those at fit; believed of the population they come from, with 95 %"
+    )
     assert loss(fitted, X, y) < loss(th.recommended().fit(*_training()), X, y) - 0.05
 
 
@@ -64,6 +67,22 @@ def test_without_a_shift_predictions_stay(fitted):
     assert "no clear evidence" in fitted.class_shares(X).sentence()
     plain = th.recommended().fit(*_training()).predict_proba(X)
     assert np.abs(fitted.predict_proba(X) - plain).max() < 0.02
+
+
+@pytest.mark.parametrize("n", [30, 100, 300])
+def test_intervals_hold_the_shares_of_the_population_and_known_shares_gain_little(n):
+    # 64 shares, dependent within a fit: 95 % intervals may hold 88 % of them.
+    kinds = ("geometric", "any")
+    rows = [in_world(4, 1.8, kind, n, 300, np.random.default_rng([seed, 5])) for kind in kinds for seed in range(8)]
+    _, shift, _, known, population, _, _ = np.mean(rows, axis=0)
+    assert population >= 0.88
+    assert shift - known <= 0.01
+
+
+def test_without_a_shift_it_costs_little():
+    rows = [in_world(4, 1.8, "none", 100, 300, np.random.default_rng([seed, 6])) for seed in range(8)]
+    as_at_fit, shift, *_ = np.mean(rows, axis=0)
+    assert shift - as_at_fit <= 0.003
 
 
 def test_the_correction_is_a_factor_on_each_posterior(fitted, skewed):

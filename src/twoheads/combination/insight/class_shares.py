@@ -42,7 +42,8 @@ class ClassShares(BaseEstimator):
     ----------
     classes : ndarray of shape (n_classes,)
     shares, low, high : ndarray of shape (n_classes,)
-        The share of each class, and its 95 % interval. It holds as far as the team's posteriors do.
+        The share of each class in the population that the items come from, and its 95 % interval. It holds as far as
+        the team's posteriors do.
     at_fit : ndarray of shape (n_classes,)
         The mean posterior of the items at fit.
     log_ratio : ndarray of shape (n_classes,)
@@ -76,7 +77,8 @@ class ClassShares(BaseEstimator):
         named = ", ".join(self._share(at) for at in order[:_NAMED])
         rest = len(order) - _NAMED
         more = f", and {count(rest, 'other class', 'other classes')}" if rest > 0 else ""
-        return f"On {items} the class shares differ from those at fit; believed, with 95 % intervals: {named}{more}."
+        found = f"On {items} the class shares differ from those at fit"
+        return f"{found}; believed of the population they come from, with 95 % intervals: {named}{more}."
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers and the sentence as plain Python objects that JSON can hold."""
