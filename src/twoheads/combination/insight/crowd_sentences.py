@@ -122,7 +122,7 @@ def _panel(panel: dict[str, Any]) -> list[str]:
         return [weights]
     return [
         f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
-        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        f"ones: their errors have a mean correlation of {round(correlation, 2) + 0.0:.2f}.",
         weights,
     ]
 

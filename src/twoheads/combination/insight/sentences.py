@@ -121,18 +121,19 @@ def _temperature(model: dict[str, Any]) -> str:
 
 
 def _dependence(found: dict[str, Any]) -> str:
-    human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    weights = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    human, model = (round(weight, 2) + 0.0 for weight in weights)  # no weight is "-0.00"
     whose = "label or score" if "machines" in found else "person's answer"
     answer = f"{whose} has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
-    weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
+    both = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
         return (
-            f"{weights}; these rest on the prior: without truth it cannot be known how far the two share errors, "
+            f"{both}; these rest on the prior: without truth it cannot be known how far the two share errors, "
             "nor which is right where they differ."
         )
-    return f"{weights}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
+    return f"{both}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
 
 
 def _shared_errors(found: dict[str, Any]) -> str:
