@@ -22,6 +22,11 @@ GROUPS = {
 KINDS = tuple(world for group in GROUPS.values() for world in group)
 #: Where a team may be worse than one member however many labels it has.
 ALONE = ("hard items", "weak correlated person", "weak model", "strong model", "adversary", *SECOND_WORLDS[1:4])
+#: Where person and model err independently given the truth, and where they do not.
+APART = ("independent", "weak person", "weak model", "strong model", "easy", "1 : 99")
+APART = (*APART, "independent, again", "weak model, again", "1 : 99, again")
+TOGETHER = ("shared difficulty", "weak correlated person", "copies the model", "hard items", *SECOND_WORLDS[1:3])
+TOGETHER = (*TOGETHER, "nearly the same evidence")
 FRESH = 3000
 
 
@@ -61,9 +66,12 @@ def print_worlds(found):
 
 def print_sentences(found):
     """How often a sentence is said, and right."""
-    for effect in ("lower", "higher"):
-        right = [each.lowers == (effect == "lower") for _, _, each in found if each.effect == effect]
-        print(f"the correction makes the log loss {effect}: said {len(right)} times, right {sum(right)}")
+    right = [each.lowers for _, _, each in found if each.effect]
+    print(f"the correction lowers the log loss: said {len(right)} times, right {sum(right)}")
+    for kind, worlds in (("all", KINDS), ("independent", APART), ("dependent", TOGETHER)):
+        here = [each for world, _, each in found if world in worlds and each.together is not None]
+        right = [each.are_together for each in here if each.together]
+        print(f"err on the same items, {kind} worlds: said in {len(right)} of {len(here)}, right {sum(right)}")
 
 
 def print_alone(found):

@@ -2,8 +2,8 @@
 
 On simulated worlds, and on the sets with a model with one answer per item drawn at random. "said 0" is the mean of what
 came less what was said; a bin of stated chances is named by where it begins. A sentence is looked at where it is said:
-that the correction for dependence lowers (or raises) the log loss significantly, and that one member alone errs less
-than the combination.
+that the correction for dependence lowers the log loss significantly, that people and model err on the same items, and
+that one member alone errs less than the combination.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,9 @@ import numpy as np
 
 import twoheads as th
 from benchmarks.honesty_worlds import OTHER_WORLDS, WORLDS, any_world_of
+from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.kernels.simplex import normalise_exp
+from twoheads.text import SIGNIFICANCE
 
 SIZES = (30, 100, 300)
 GAIN = "gain came less gain said, said 0"
@@ -25,7 +27,9 @@ class Claims:
     chance, came              of erring less than the better partner; a draw is half
     held_out, fresh           errors
     promised, realised        gain of an answer
-    effect, lowers            "lower", "higher" or None; whether the correction for dependence lowers the log loss
+    effect, lowers            whether it says that the correction for dependence lowers the log loss; whether it does
+    together, are_together    whether it says that both err on the same items more often than by chance, None with no
+                              label of both; whether they do (p < .05 on the fresh items)
     alone, alone_less         probability that one member alone errs less, None where it is not said; whether it does
     """
 
@@ -35,8 +39,10 @@ class Claims:
     fresh: float
     promised: float
     realised: float
-    effect: str | None
+    effect: bool
     lowers: bool
+    together: bool | None
+    are_together: bool
     alone: float | None
     alone_less: bool
 
@@ -100,6 +106,7 @@ def team_claims(X, y, new, truth):
     plain = replace(rule, preference=None, dependence=rule.dependence.plain())
     proba, product = (normalise_exp(each.log_joint(block)) for each in (combined, plain))
     gain, noise = found.plain_log_loss - found.log_loss, 2 * found.log_loss_gain_se
+    wrong = new[:, 0] != truth, new[:, 1:].argmax(axis=1) != truth
     return Claims(
         chance=found.chance_best,
         came=0.5 if error == min(members) else float(error < min(members)),
@@ -107,8 +114,10 @@ def team_claims(X, y, new, truth):
         fresh=error,
         promised=th.expected_gain(team, unasked[:300]).mean(),
         realised=before - error,
-        effect=None if found.n < SIZES[0] or abs(gain) <= noise else "lower" if gain > 0 else "higher",
+        effect=bool(found.n >= SIZES[0] and gain > noise),
         lowers=bool(np.log(proba[truth, np.arange(len(truth))] / product[truth, np.arange(len(truth))]).mean() > 0),
+        together=found.both_wrong_p < SIGNIFICANCE if found.both_labelled else None,
+        are_together=both_wrong_p_value(*wrong, truth.astype(int))[1] < SIGNIFICANCE,
         alone=1.0 - min(preference.chances) if preference.share_alone else None,
         alone_less=bool(members[0 if preference.human_alone else 1] < np.mean(proba.argmax(axis=0) != truth)),
     )
@@ -120,9 +129,10 @@ def record(outcomes, together, where, size, table):
         if size >= SIZES[0]:
             start = min(int(10 * each.chance), 9) / 10
             table[f"errs less, bin {start}: came less said 0", together][size].append((each.came - each.chance, np.nan))
-        if each.effect is not None:
-            right = each.lowers == (each.effect == "lower")
-            table[f"correction: log loss {each.effect}, 95 %", together][size].append((right, np.nan))
+        if each.effect:
+            table["correction: log loss lower, 95 %", together][size].append((each.lowers, np.nan))
+        if each.together:
+            table["err on the same items, 95 %", together][size].append((each.are_together, np.nan))
         if each.alone is not None:
             table["one alone errs less, said 0.95", together][size].append((each.alone_less, np.nan))
     if not outcomes:

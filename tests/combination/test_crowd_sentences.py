@@ -51,7 +51,8 @@ PEOPLE = {
             {"people": PEOPLE},
             [
                 "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
-                "Of the 145 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
+                "Of the 145 people, the most reliable by all answers with truth is ann (88 % [82, 93], 56 answers with "
+                "truth), the least bob "
                 "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice.",
             ],
         ),
@@ -59,7 +60,8 @@ PEOPLE = {
             {"people": PEOPLE | {"with_enough_answers": 7, "least_reliable": LEAST | {"accuracy_high": 0.85}}},
             [
                 "Nine in ten of the 145 people are estimated to have an accuracy between 63 % and 90 %.",
-                "Of the 7 people with enough answers, the most reliable is ann (88 % [82, 93], 56 answers with truth), "
+                "Of the 7 people with enough answers, the most reliable by all answers with truth is ann "
+                "(88 % [82, 93], 56 answers with truth), "
                 "the least bob (49 % [47, 85], 1,039 answers with truth); the intervals are corrected for this "
                 "choice, and overlap.",
             ],
@@ -88,7 +90,8 @@ PEOPLE = {
         (  # of two people nothing is said that takes ten
             {"people": PEOPLE | {"n": 2, "with_enough_answers": 2}},
             [
-                "Of the 2 people, the most reliable is ann (88 % [82, 93], 56 answers with truth), the least bob "
+                "Of the 2 people, the most reliable by all answers with truth is ann (88 % [82, 93], 56 answers with "
+                "truth), the least bob "
                 "(49 % [47, 51], 1,039 answers with truth); the intervals are corrected for this choice."
             ],
         ),
@@ -111,22 +114,22 @@ PEOPLE = {
         (
             {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
             [
-                "“Unsure” was answered 1,369 times on evaluated items, about equally often for all true classes: it "
+                "“Unsure” was answered 1,369 times on items with truth, about equally often for all true classes: it "
                 "carries little information."
             ],
         ),
         (
             {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}}},
             [
-                "“Unsure” was answered 69 times on evaluated items, 2.1 times as often where 'dog' is true as where "
+                "“Unsure” was answered 69 times on items with truth, 2.1 times as often where 'dog' is true as where "
                 "'cat' is."
             ],
         ),
         (
             {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
             [
-                "“Unsure” was answered 1 time on evaluated items, about equally often for all true classes: it carries "
-                "little information."
+                "“Unsure” was answered 1 time on items with truth, about equally often for all true classes: it "
+                "carries little information."
             ],
         ),
         (

@@ -26,6 +26,10 @@ MODEL = np.log([[0.4, 0.7, 0.2, 0.1, 0.9], [0.6, 0.3, 0.8, 0.9, 0.1]])
 RIVALS = RivalList(("human",), ("model",))
 
 
+def one_hot(label):
+    return 1.0 * (np.arange(2)[:, None] == label)
+
+
 def record(weight=None, cuts=((0, 5),)):
     def block(first, last):
         rows = slice(first, last)
@@ -33,7 +37,10 @@ def record(weight=None, cuts=((0, 5),)):
         return part, COMBINED[:, rows], PLAIN[:, rows]
 
     known = [block(*cut) for cut in cuts]
-    of = {id(part): (combined, plain, *[part.answers.column] * 2) for part, combined, plain in known}
+    of = {
+        id(part): (combined, plain, one_hot(part.answers.column), part.answers.column)
+        for part, combined, plain in known
+    }
     return holdout_counts([part for part, *_ in known], lambda part: of[id(part)], RIVALS)
 
 
@@ -68,6 +75,13 @@ def test_blocks_and_weights_sum():
     twice = record(weight=np.full(5, 2.0))
     assert (twice.n, twice.errors, twice.over_human) == (10, 4, (2, 2))
     assert twice.log_loss == pytest.approx(record().log_loss)
+    # The same items: what is stated of them is as sure as before, what is fitted counts ten rows.
+    assert (twice.items, twice.effective_items) == (5, 5)
+    assert twice.chance_best == pytest.approx(record().chance_best)
+    assert twice.log_loss_gain_se == pytest.approx(record().log_loss_gain_se)
+    assert twice.preference().log_threshold == pytest.approx(
+        HoldoutRecord(n=10.0, answered=10.0, modelled=10.0, human_only=2, model_only=2).preference().log_threshold
+    )
 
 
 def test_what_its_probabilities_expect_by_hand():
@@ -102,7 +116,7 @@ def test_the_error_of_a_gain_is_no_less_than_what_both_forecasts_believe():
     sure, less = np.array([[0.99], [0.01]]), np.array([[0.9], [0.1]])
     block = Block(np.log(less).repeat(40, axis=1), Answers(np.zeros(40, dtype=int)), np.zeros(40, dtype=int))
     proba, plain = less.repeat(40, axis=1), sure.repeat(40, axis=1)
-    found = holdout_counts([block], lambda part: (proba, plain, *[np.zeros(40, dtype=int)] * 2), RIVALS)
+    found = holdout_counts([block], lambda part: (proba, plain, one_hot(np.zeros(40)), np.zeros(40, dtype=int)), RIVALS)
     # The gain was log(.9 / .99) on every item. An error, of which both think possible, would have shown log(10).
     expected = 0.945 * np.log(0.9 / 0.99) ** 2 + 0.055 * np.log(10) ** 2
     assert found.log_loss_gain_se == pytest.approx((expected / 40) ** 0.5)
@@ -111,7 +125,7 @@ def test_the_error_of_a_gain_is_no_less_than_what_both_forecasts_believe():
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():
     unseen = np.array([True, False, False, False, True])
     block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
-    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, HUMAN, HUMAN), RIVALS), record()
+    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, one_hot(HUMAN), HUMAN), RIVALS), record()
     wrong = MODEL.argmax(axis=0) != TRUTH
     assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
     assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)
@@ -142,4 +156,43 @@ def test_a_member_answers_alone_where_it_lost_to_nobody_but_the_team():
 def test_only_one_right_by_hand():
     block = Block(MODEL, Answers(HUMAN), TRUTH)
     found = record()
-    assert only_one_right(block, HUMAN) == (found.human_only, found.model_only, found.n)
+    assert only_one_right(block, one_hot(HUMAN)) == (found.human_only, found.model_only, found.n)
+
+
+def test_heavy_items_on_which_it_differs_are_no_more_than_items():
+    # It differs from the human on items 1 and 2: of weights 1 and 9 they are 10^2 / 82 = 1.2 items, a unit is 8.2.
+    found = record(weight=np.array([1.0, 1.0, 9.0, 1.0, 1.0]))
+    assert found.unit_over_human == pytest.approx(8.2)
+    assert found.over_human == (1.0, 9.0)
+    assert found.effective_items == pytest.approx(13**2 / 85)
+    chance = chance_better(1 / 8.2, 9 / 8.2, found.expected_over_human / 8.2, 13**2 / 85)
+    assert found.chances()[0] == pytest.approx(chance)
+
+
+def test_errors_of_both_are_counted_item_by_item():
+    found = record(weight=np.array([1.0, 5.0, 7.0, 1.0, 1.0]))
+    human, model = HUMAN != TRUTH, MODEL.argmax(axis=0) != TRUTH
+    there = HUMAN >= 0
+    assert found.both_labelled == there.sum()
+    assert found.both_wrong == (human & model & there).sum()
+    assert 0 < found.both_wrong_p <= 1
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_ties_do_not_depend_on_the_order_of_the_classes(order):
+    # Item 0: the model is tied between two classes, item 1: the team too, item 2: people are tied.
+    model = np.log(np.array([[0.4, 0.5, 0.1], [0.4, 0.25, 0.8], [0.2, 0.25, 0.1]]))
+    combined = np.array([[0.2, 0.4, 0.3], [0.7, 0.2, 0.6], [0.1, 0.4, 0.1]])
+    human = np.array([[1.0, 0.0, 0.5], [0.0, 0.0, 0.5], [0.0, 1.0, 0.0]])
+    place = np.argsort(order)
+    truth = place[np.array([1, 0, 0])]
+    rows = [each[list(order)] for each in (combined, model, human)]
+    label = place[np.array([0, 2, 0])]
+    block = Block(rows[1], Answers(label), truth)
+    found = holdout_counts([block], lambda part: (rows[0], rows[0], rows[2], label), RIVALS)
+    # Against the model: item 0 the team is right, the model by half; item 1 the team by half; item 2 both are wrong.
+    assert found.over_model == (0.5, 0.5)
+    assert found.over_human == (1.5, 0.5)
+    assert found.expected_over_model == pytest.approx((0.7 - 0.45) + (0.4 - 0.4) + 0.0)
+    assert found.expected_over_human == pytest.approx((0.7 - 0.2) + 0.0 + (0.6 - 0.45))
+    assert (found.human_only, found.model_only) == (0.5, 1.5)

@@ -203,7 +203,7 @@ def sides(team, name, scores):
 def test_machines_are_not_people(data, team):
     _, y = data
     sentences = team.describe().split("\n")
-    assert any(each.startswith("Of the 2 people, the most reliable is") for each in sentences)
+    assert any(each.startswith("Of the 2 people, the most reliable by all answers with truth is") for each in sentences)
     assert any(each.startswith("1 model gives labels: gpt (") for each in sentences)
     assert (
         "Scores of judge (10 levels), bob (7 levels) count by their rank: high ones mean 'yes', as far as the data "

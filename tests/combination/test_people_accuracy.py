@@ -113,14 +113,53 @@ def test_more_items_renew_them():
             np.testing.assert_allclose(other.annotator_stats_[column], whole.annotator_stats_[column], rtol=1e-9)
 
 
-def test_weight_two_is_the_item_twice():
-    seen, truth, *_ = crowd()
+def test_a_weight_moves_the_share_as_rows_do_and_counts_no_item_twice():
+    seen, truth, person, _ = crowd()
     weight = np.where(np.arange(80) < 30, 2, 1)
     rows = np.repeat(np.arange(80), weight)
     weighted = PLAIN().fit(seen, truth, sample_weight=weight).annotator_stats_
     repeated = PLAIN().fit(seen.take(rows), truth[rows]).annotator_stats_
-    for column in ("judged", *COLUMNS):
-        np.testing.assert_allclose(weighted[column], repeated[column], rtol=1e-9)
+    np.testing.assert_array_equal(weighted["judged"], np.bincount(person))
+    np.testing.assert_array_equal(weighted["answers"], np.bincount(person))
+    np.testing.assert_allclose(weighted["accuracy"], repeated["accuracy"], atol=0.005)
+    width = [each["accuracy_high"] - each["accuracy_low"] for each in (weighted, repeated)]
+    assert (width[0] > 1.1 * width[1]).all()
+
+
+@pytest.mark.parametrize("unit", [1000, 0.25])
+def test_the_unit_of_weights_does_not_matter_to_measured_intervals(unit):
+    seen, truth, *_ = crowd()
+    weighted, plain = (PLAIN().fit(seen, truth, sample_weight=np.full(80, each)) for each in (unit, 1.0))
+    for column in ("answers", "judged", *COLUMNS):
+        np.testing.assert_allclose(weighted.annotator_stats_[column], plain.annotator_stats_[column], rtol=1e-9)
+    by_class = [team.class_stats() for team in (weighted, plain)]
+    np.testing.assert_allclose(by_class[0]["sensitivity_low"], by_class[1]["sensitivity_low"], rtol=1e-9)
+    shown = [team.facts()["human"] for team in (weighted, plain)]
+    np.testing.assert_allclose(shown[0]["accuracy"], shown[1]["accuracy"], rtol=1e-9)
+    for one, other in zip(*(each["accuracy_per_class"].values() for each in shown), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_two_items_of_weight_1000_are_two_observations():
+    X = np.array([[0, 0.6, 0.4], [1, 0.3, 0.7]])
+    team = PLAIN().fit(X, [0, 1], sample_weight=[1000, 1000])
+    stats, human = team.annotator_stats_, team.facts()["human"]
+    assert (stats["judged"][0], stats["answers"][0], human["items"], human["answers"]) == (2, 2, 2, 2)
+    np.testing.assert_allclose(stats["accuracy_low"], PLAIN().fit(X, [0, 1]).annotator_stats_["accuracy_low"])
+    assert "measured on 2 items with truth" in team.describe()
+    assert "2,000" not in team.describe()
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_more_weighted_items_than_are_retained_count_once_each(weight):
+    seen, truth, person, _ = crowd(n_items=2300, proba=False, per_item=2)
+    heavy = np.where(np.arange(2300) % 10 == 0, 10.0 * weight, weight)
+    plain, weighted = (PLAIN().fit(seen, truth, sample_weight=each) for each in (None, heavy))
+    stats, other = weighted.annotator_stats_, plain.annotator_stats_
+    np.testing.assert_array_equal(stats["judged"], np.bincount(person))
+    width = [each["accuracy_high"] - each["accuracy_low"] for each in (stats, other)]
+    # Kish: (.9 + 1)^2 / (.9 + 10) = .33 of the items
+    np.testing.assert_allclose(width[0] / width[1], 0.33**-0.5, rtol=0.12)
 
 
 def test_more_labelled_items_than_are_retained_are_exact_sums():

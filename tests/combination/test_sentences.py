@@ -39,6 +39,12 @@ FACTS = {
     },
     "record": {
         "n": 300.0,
+        "items": 300.0,
+        "effective_items": 300.0,
+        "both_labelled": 300.0,
+        "both_wrong": 8.0,
+        "both_wrong_by_chance": 2.86,
+        "both_wrong_p": 0.0041,
         "answered": 300.0,
         "modelled": 300.0,
         "errors": 6.0,
@@ -50,8 +56,8 @@ FACTS = {
         "chance_best": 0.9991,
         "rivals": {
             "members": [
-                {"error": 0.08, "team_error": 0.02, "n": 300.0},
-                {"error": 0.12, "team_error": 0.02, "n": 300.0},
+                {"error": 0.08, "team_error": 0.02, "n": 300.0, "items": 300.0},
+                {"error": 0.12, "team_error": 0.02, "n": 300.0, "items": 300.0},
             ],
             "better": 0,
             "p_value": 0.0002,
@@ -76,8 +82,8 @@ def test_many_labels():
         "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is over-confident: temperature 1.73 [1.60, 1.88].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; the two err on the same items, so their agreement is weaker evidence than if they were "
-        "independent.",
+        "have weight 0.45; the two err on the same items more often than by chance (both are wrong on 8 of 300 items, "
+        "2.9 by chance; p = 0.004), so their agreement is weaker evidence than if they were independent.",
         "On these 300 items, each held out, the combination errs on 2.0 %: 75 % fewer errors than the human alone "
         "(8.0 %), the better half; the difference is significant (p < 0.001). The probability that it errs less than "
         "both people and the model is above 99 %.",
@@ -88,16 +94,25 @@ def test_many_labels():
 def test_few_labels():
     record = FACTS["record"] | {
         "n": 12.0,
+        "items": 12.0,
+        "effective_items": 12.0,
+        "both_labelled": 12.0,
+        "both_wrong": 1.0,
+        "both_wrong_by_chance": 0.5,
+        "both_wrong_p": 0.4545,
         "answered": 12.0,
         "modelled": 12.0,
         "errors": 1.0,
         "human_errors": 2.0,
         "model_errors": 3.0,
         "rivals": {
-            "members": [{"error": 0.25, "team_error": 0.125, "n": 8.0}, {"error": 0.5, "team_error": 0.1, "n": 12.0}],
+            "members": [
+                {"error": 0.25, "team_error": 0.125, "n": 8.0, "items": 8.0},
+                {"error": 0.5, "team_error": 0.1, "n": 12.0, "items": 12.0},
+            ],
             "better": 0,
             "p_value": 1.0,
-            "better_half": "Ann alone, the best of 3 people",
+            "better_half": "Ann alone, the best of 3 people on the same items",
         },
     }
     few = FACTS | {
@@ -112,10 +127,11 @@ def test_few_labels():
         "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; the labels do not show how far the two err on the same items.",
+        "have weight 0.45; the labels do not show that the two err on the same items more often than by chance (both "
+        "are wrong on 1 of 12 items, 0.5 by chance; p = 0.45).",
         "On these 12 items, each held out, the combination errs on 8.3 %; on the 8 with a label of the better "
-        "half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people (25.0 %); no significant difference "
-        "(p = 1.00). The probability that it errs less than both people and the model is 75 %.",
+        "half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
+        "significant difference (p = 1.00). The probability that it errs less than both people and the model is 75 %.",
     ]
 
 
@@ -147,8 +163,8 @@ def test_no_labels():
         ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no labels, among them 'a'."),
         ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: temperature 0.50 [0.40, 0.80]."),
         (
-            {"dependence": FACTS["dependence"] | {"partner_correlation": 0.05}},
-            "there is little evidence that the two err on the same items.",
+            {"record": FACTS["record"] | {"both_labelled": 0.0}},
+            "no item with truth has a label of both, so that how far they share errors rests on the prior.",
         ),
         (
             {"dependence": FACTS["dependence"] | {"strength_ratio": 2.04}},
@@ -174,20 +190,20 @@ def test_no_labels():
             "40 % those of people alone.",
         ),
         (
-            {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "have weight 0.45; the labels contradict this correction for shared errors. On these 300 items",
+            {"preference": PREFERENCE | {"alone": "model", "share_alone": 1.0, "chance_better_alone": 0.62}},
+            "By the weights the model alone errs less than the combination, so the team answers as the model alone; by "
+            "the number of items, probably (62 %).",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},
-            "The correction for dependence raises the log loss significantly: 0.200 with it, 0.099 without. A team "
-            "without it (method P+L) may do better here.",
+            "The correction for dependence does not lower the log loss significantly: 0.200 with it, 0.099 without.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.098}},
-            "The correction for dependence makes no significant difference: log loss 0.098 with it, 0.099 without.",
+            "The correction for dependence does not lower the log loss significantly: 0.098 with it, 0.099 without.",
         ),
         (
-            {"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0}},
+            {"labelled": 50_000, "record": FACTS["record"] | {"n": 20_000.0, "items": 20_000.0}},
             "On 20,000 of these items, each held out, the combination",
         ),
         ({"record": FACTS["record"] | {"chance_best": 0.004}}, "than both people and the model is below 1 %."),
@@ -199,7 +215,10 @@ def test_no_labels():
             {"record": FACTS["record"] | {"modelled": 0.0}},
             "The probability that it errs less than people is",
         ),
-        ({"labelled": 1, "record": FACTS["record"] | {"n": 1.0}}, "On this item, held out, the combination"),
+        (
+            {"labelled": 1, "record": FACTS["record"] | {"n": 1.0, "items": 1.0}},
+            "On this item, held out, the combination",
+        ),
     ],
 )
 def test_other_cases(change, sentence):

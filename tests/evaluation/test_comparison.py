@@ -249,7 +249,7 @@ def comparison(
 ):
     error = Member(n_items, {"error": Score(team_error, low, high)})
     shared = team_error if on_shared is None else on_shared
-    words = Rival(better, "", 1, 0, 0, 0, 0, 1.0).words()
+    words = Rival(better, "", 1, 1, 0, 0, 0, 0, 1.0).words()
     n_shared, nothing = n_shared or n_items, Score(0.0, None, None)
     difference = Difference(better, "", words, n_rivals, n_shared, better_error, shared, nothing, None, 0, 0, p_value)
     return Comparison("held out", n_items, 0, 0, 0, error, None, error, None, error, difference, None, None)

@@ -1,12 +1,16 @@
 """The rivals of a team, by hand, and how often a difference from the best of them is claimed falsely."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.honesty_headline import WORLDS, false_claims
 from scipy.stats import binomtest
 
+import twoheads as th
 from twoheads.combination.rivals import Labels, RivalList
+from twoheads.evaluation import compare
 from twoheads.kernels.answers import Answers, pack_answers
+from twoheads.report import summary
 
 
 def test_rivals_by_hand():
@@ -50,7 +54,7 @@ def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
     said = Labels(pack_answers(item, column, n), 2, model[None])
     found = listed.compared(listed.sums(said, truth, model))
     assert (found.better_half.key, found.better_half.name, found.n_people) == ("best_person", "Ann", 3)
-    assert found.better_words == "Ann alone, the best of 3 people"
+    assert found.better_words == "Ann alone, the best of 3 people on the same items"
     # The team has the model's errors: more than Ann's. Four rivals, of which one is the best of three people.
     plain = binomtest(0, int(model.sum())).pvalue / 2  # mid-p: half of the probability of as many
     assert found.p_value == pytest.approx(min(1.0, plain * 4 * 3))
@@ -75,3 +79,24 @@ def test_a_significant_difference_is_rarely_claimed_of_equals(world):
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_significant_difference_is_claimed_of_equals_in_five_per_cent_at_most(world):
     assert false_claims(100, 500, np.random.default_rng(1), **WORLDS[world]) <= 0.05 + 2 * (0.05 * 0.95 / 500) ** 0.5
+
+
+def test_the_best_rival_and_the_most_reliable_may_be_two_people_and_the_words_say_by_what():
+    # Ann answers about easy items, Bob about hard ones: on the items of people combined, Ann is ahead by more.
+    rng = np.random.default_rng(2)
+    truth, hard, columns = rng.integers(0, 2, 120), np.arange(120) >= 60, {}
+    for name, rows, chance in (("ann", ~hard, 0.95), ("bob", hard, 0.85), ("cy", hard | ~hard, 0.6)):
+        label = np.where(rng.random(120) < chance, truth, 1 - truth)
+        columns[f"human_{name}"] = np.where(rows, label.astype(object), None)
+    model_right = rng.random(120) < np.where(hard, 0.55, 0.97)
+    share = np.where(model_right == (truth == 1), 0.75, 0.25)
+    X = pd.DataFrame({**columns, "p_0": 1 - share, "p_1": share})
+    team = th.recommended().fit(X, truth)
+    best = team.facts()["record"]["rivals"]["members"][-1]
+    assert (best["key"], best["name"]) == ("best_person", "ann")
+    assert team.facts()["people"]["most_reliable"]["annotator"] == "bob"
+    found = compare(team, X, truth, held_out=True, n_bootstrap=20)
+    words = next(rival.words for rival in found.rivals if rival.key == "best_person")
+    assert words == "ann alone, the best of 3 people on the same items"
+    assert "Of the 3 people, the most reliable by all answers with truth is bob (" in team.describe()
+    assert "the most reliable by all answers with truth is bob (" in summary(team, X, truth)["people"]["words"]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.honesty_claims import team_claims
+from benchmarks.honesty_weights import DRAWS, outcomes
 from benchmarks.honesty_worlds import WORLDS, any_world_of
 from scipy.special import softmax
 
@@ -124,3 +125,46 @@ def test_the_intervals_of_the_most_and_the_least_reliable_hold_although_they_wer
             marginal.append(stats["accuracy_low"][at] <= 0.8 <= stats["accuracy_high"][at])
     assert coverage(held)
     assert np.mean(marginal) < 0.9  # the uncorrected interval does not
+
+
+@pytest.mark.parametrize("drawn", ["equal", "one class more often", "a third more often"])
+def test_intervals_of_weighted_items_cover_what_they_stand_for(drawn):
+    # Whole weights from 1 to several hundred; as rows they covered in less than 30 %.
+    held = [outcomes(DRAWS[drawn], 3, 60, np.random.default_rng([11, seed])) for seed in range(12)]
+    person, people, error, *_ = np.mean(held, axis=0)
+    assert person >= 0.8
+    assert min(people, error) >= 0.75
+
+
+def test_a_member_tied_between_classes_is_for_none_of_them_whatever_their_names():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 60)
+    said = np.where(rng.random((60, 2)) < 0.7, truth[:, None], (truth[:, None] + 1) % 3)
+    proba = softmax(rng.normal(0, 1, (60, 3)) + 1.5 * np.eye(3)[truth], axis=1)
+    proba[:25] = [1 / 3, 1 / 3, 1 / 3]
+    proba[25:35] = [0.4, 0.4, 0.2]
+    found = []
+    for names in (["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]):
+        columns = {f"human_{at}": np.array(names)[said[:, at]] for at in range(2)}
+        rows = {f"p_{name}": proba[:, at] for at, name in enumerate(names)}
+        team = th.recommended().fit(pd.DataFrame({**columns, **rows}), np.array(names)[truth])
+        record = team.holdout_
+        found.append(
+            [record.chance_best, *record.over_human, *record.over_model, record.human_only, record.both_wrong_p]
+        )
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
+
+
+def test_what_is_said_of_shared_errors_is_what_an_exact_test_of_the_labels_says():
+    said = {True: 0, False: 0}
+    for seed in range(6):
+        for world in ("independent", "shared difficulty"):
+            draw = any_world_of(world, np.random.default_rng([seed, 5]))
+            team = th.recommended().fit(*draw(100))
+            record, words = team.holdout_, team.describe()
+            shown = "; the two err on the same items more often than by chance (" in words
+            assert shown == (record.both_wrong_p < 0.05)
+            assert ("the labels do not show that" in words) != shown
+            assert "raises the log loss" not in words
+            said[shown] += 1
+    assert min(said.values()) > 0

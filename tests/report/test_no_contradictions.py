@@ -85,7 +85,8 @@ def contradictions(found):
 def people(section):
     if not section["available"] or "the most reliable" not in section["words"] or section["n_more"]:
         return []
-    named = section["words"].split("the most reliable is ")[-1].removeprefix("believed to be ").split(" (")[0]
+    said = section["words"].split("the most reliable ")[-1]
+    named = said.removeprefix("by all answers with truth is ").removeprefix("is believed to be ").split(" (")[0]
     enough = [row for row in section["people"] if row["judged" if section["kind"] == "measured" else "answers"] >= 10]
     return (
         [] if enough[0]["accuracy"] == next(row for row in enough if row["annotator"] == named)["accuracy"] else [named]

@@ -114,8 +114,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Factor on the model's log-odds, if the calibration is such a factor; else 1."""
         return 1.0
 
-    def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None] | None:
-        """The temperature and its credible interval; None for calibrators without a temperature."""
+    def temperature_estimate(
+        self, level: float = 0.95, unit: float = 1.0
+    ) -> tuple[float, float | None, float | None] | None:
+        """The temperature and its credible interval; None for calibrators without a temperature.
+
+        unit  weight of one item where weighted items count as Kish's number of them
+        """
         return None
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

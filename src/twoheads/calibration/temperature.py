@@ -168,16 +168,23 @@ class TemperatureScaling(Calibrator):
         """1/T."""
         return float(np.exp(-self.log_temperature_))
 
-    def temperature_estimate(self, level: float = 0.95) -> tuple[float, float | None, float | None]:
+    def temperature_estimate(self, level: float = 0.95, unit: float = 1.0) -> tuple[float, float | None, float | None]:
         """T and its credible interval; no interval if EM estimated it, since EM gives no uncertainty."""
         if not self.log_temperature_sd_ > 0:
             return self.temperature_, None, None
-        return self.temperature_, *self.temperature_interval(level)
+        return self.temperature_, *self.temperature_interval(level, unit)
 
-    def temperature_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Credible interval of T, from the normal approximation to the posterior of log T."""
+    def temperature_interval(self, level: float = 0.95, unit: float = 1.0) -> tuple[float, float]:
+        """Credible interval of T, from the normal approximation to the posterior of log T.
+
+        What the labels add to the prior's precision is divided by ``unit``, the weight of one item where weighted items
+        count as Kish's number of them.
+        """
         check_is_fitted(self)
-        low, high = norm.interval(level, self.log_temperature_, max(self.log_temperature_sd_, 1e-300))
+        before = 0.0 if self.estimate == "likelihood" or self._is_held() else self.log_temperature_sd**-2.0
+        precision = max(self.log_temperature_sd_, 1e-300) ** -2.0
+        sd = (before + max(precision - before, 0.0) / unit) ** -0.5 if unit != 1.0 else precision**-0.5
+        low, high = norm.interval(level, self.log_temperature_, sd)
         return float(np.exp(low)), float(np.exp(high))
 
     def log_prior(self) -> float:

@@ -1,6 +1,6 @@
 """The estimators that combine people's labels with models' probabilities."""
 
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.label_label import LabelLabelCombiner
 from twoheads.combination.logistic import LogisticCombiner

@@ -14,7 +14,15 @@ def decimals(n_items: float) -> int:
 
 
 def against(
-    words: str, better_error: float, error: float, p: float, n_items: float, *, of_all: bool, only: bool
+    words: str,
+    better_error: float,
+    error: float,
+    p: float,
+    n_items: float,
+    *,
+    of_all: bool,
+    only: bool,
+    alike: bool = True,
 ) -> str:
     """Compare with the better half: the middle of a sentence, without the full stop.
 
@@ -23,24 +31,26 @@ def against(
     n_items  the items that it has labelled
     of_all   whether these are all items
     only     whether it is the only rival
+    alike    whether all items have the same weight: else a share of errors is not a number of items
     """
     digits = decimals(n_items)
     named = f"{words} ({percent(better_error, digits)})" + (", the better half" if of_all and not only else "")
     whose = "such a label" if only else "a label of the better half"
-    start = ": " if of_all else f"; on the {n_items:,.0f} with {whose}, on {percent(error, digits)}: "
+    which = "one" if n_items == 1 else f"{n_items:,.0f}"
+    start = ": " if of_all else f"; on the {which} with {whose}, on {percent(error, digits)}: "
     if abs(error - better_error) < 1e-12:
         return f"{start}as many errors as {named}"
-    start += f"{change(error, better_error, n_items)} {named}"
+    start += f"{change(error, better_error, n_items, alike=alike)} {named}"
     verdict = "no significant difference" if p >= SIGNIFICANCE else "the difference is significant"
     return f"{start}; {verdict} ({p_value(p)})"
 
 
-def change(error: float, better_error: float, n_items: float) -> str:
+def change(error: float, better_error: float, n_items: float, *, alike: bool = True) -> str:
     """How many fewer or more errors, up to the name of the better half: "62 % fewer errors than"."""
     side = "fewer" if error < better_error else "more"
     errors, better_errors = error * n_items, better_error * n_items
     if better_errors >= _FEW_ERRORS:
         return f"{100 * abs(1 - error / better_error):.0f} % {side} errors than"
-    if max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
+    if alike and max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
         return f"{count(round(errors), 'error')}, against {round(better_errors)} by"
     return f"{100 * abs(error - better_error):.1f} points {side} errors than"

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.combiner import Combiner
-from twoheads.combination.insight.facts import label_label_facts
+from twoheads.combination.insight.method_facts import label_label_facts
 from twoheads.combination.insight.method_sentences import label_label_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems
@@ -48,6 +48,8 @@ class LabelLabelCombiner(Combiner):
         The people's matrices, P(answer | truth).
     model_counts_ : ndarray of shape (n_classes, n_classes)
         Number of items with the model's label l and the truth j, at ``[l, j]``.
+    unit_ : float
+        Weight of one item where they count as Kish's number of them: accuracies are stated for so many.
     true_given_model_ : ndarray of shape (n_classes, n_classes)
         ``true_given_model_[j, l]`` is P(truth j | the model's label l); columns sum to 1.
 
@@ -74,6 +76,7 @@ class LabelLabelCombiner(Combiner):
         self.remember(LearntItems.of(observations, as_truth(y, observations)))
         observations, truth, weight = labelled_items(observations, y, as_weight(sample_weight, len(observations)))
         n_annotators, n_classes = len(self.annotators_), observations.n_classes
+        self.unit_ = 1.0 if weight is None else float((weight**2).sum() / weight.sum())
         self.confusion_: Confusion = clone_or_default(self.confusion, Confusion, DirichletConfusion, "confusion")
         model: Confusion = clone(self.confusion_)
         counts = hard_counts(observations.answers, truth, weight, n_annotators * n_classes, n_classes)
@@ -88,7 +91,8 @@ class LabelLabelCombiner(Combiner):
         check_is_fitted(self)
         people = [at for at, name in enumerate(self.annotators_) if name not in self.machines_]
         human_counts = self.confusion_.counts_[people].sum(axis=0)
-        return label_label_facts(self.classes_, self.annotators_, human_counts, self.model_counts_)
+        counts = human_counts / self.unit_, self.model_counts_ / self.unit_
+        return label_label_facts(self.classes_, self.annotators_, *counts)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""

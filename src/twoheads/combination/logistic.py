@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.combiner import Combiner
-from twoheads.combination.insight.facts import logistic_facts
+from twoheads.combination.insight.method_facts import logistic_facts
 from twoheads.combination.insight.method_sentences import logistic_sentences
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems

@@ -26,6 +26,7 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.dirichlet import DirichletConfusion
 from twoheads.dependence import Dependence
 from twoheads.errors import InvalidObservations, InvalidParameter
+from twoheads.kernels.arrays import Floats
 from twoheads.observations.columns import known_classes
 from twoheads.observations.labels import same_texts
 from twoheads.storage.artifact import register
@@ -279,6 +280,11 @@ class ProbabilityLabelCombiner(Team):
                 f"others must have scores of the same members, {', '.join(own[:8]) or 'nobody'}; one has those of "
                 f"{', '.join(scorers[:8]) or 'nobody'}. Fit again on all items."
             )
+
+    @property
+    def labelled_numbers_(self) -> Floats:
+        """How many answers of each are about items known to be of each class, (n_annotators, n_classes)."""
+        return self.statistics_.answer_numbers[:, :-1]
 
     def _need_same(self, argument: str, classes: NDArray[Any], models: tuple[str, ...]) -> None:
         """Refuse items, or a team, of other classes or models."""

@@ -51,7 +51,7 @@ class Rival(BaseEstimator):
     key                  "human", "person" (one at random), "majority", "crowd" (people combined), "model" (one of
                          them, or a machine), "models" (their mean), or "best_person"
     name                 of the model or the person; "" if there is none
-    n                    weight of the items
+    n, items             weight of the items, and how many they are
     errors, team_errors  its errors, and those of the team on the same items
     won, lost            items that only the team has right, and only the rival
     p_value              of the difference, not corrected for having picked this rival
@@ -60,6 +60,7 @@ class Rival(BaseEstimator):
     key: str
     name: str
     n: float
+    items: float
     errors: float
     team_errors: float
     won: float
@@ -79,6 +80,7 @@ class Rival(BaseEstimator):
     def words(self, n_people: int = 0) -> str:
         """The rival in a sentence; a person who is a number is called a person."""
         person = f"person {self.name}" if self.name.isdigit() else self.name
+        best = f"the best of {n_people:,} people on the same items" if n_people > 1 else "who alone has enough answers"
         named = {
             "human": "the human alone",
             "person": "one person at random",
@@ -86,7 +88,7 @@ class Rival(BaseEstimator):
             "crowd": "people combined, without the model",
             "model": "the model alone" if self.name in ("", "model") else f"model {self.name} alone",
             "models": "the mean of the models",
-            "best_person": f"{person} alone, the best of {n_people:,} people",
+            "best_person": f"{person} alone, {best}",
         }
         return named[self.key]
 
@@ -268,5 +270,5 @@ def _rivals(keys: list[tuple[str, str]], sums: Floats) -> list[Rival]:
     """Rivals of these keys and names, from their `PairedSums`, (8, n_rivals)."""
     pair = PairedSums(*sums)
     p_values = mid_p_values(pair.team_errors - pair.errors, pair.absolute, pair.squared)
-    numbers = np.stack([pair.weight, pair.errors, pair.team_errors, pair.won, pair.lost], axis=1).tolist()
+    numbers = np.stack([pair.weight, pair.n_items, pair.errors, pair.team_errors, pair.won, pair.lost], axis=1).tolist()
     return [Rival(*key, *each, p) for key, each, p in zip(keys, numbers, p_values, strict=True)]

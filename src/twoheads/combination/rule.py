@@ -217,17 +217,16 @@ class CombinationRule:
             log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
         return np.where(block.answers.per_item() == 0, MISSING, log_likelihood.argmax(axis=0))
 
-    def human_label_shares(self, block: Block) -> Floats:
-        """`human_label` as shares, (n_classes, n_items): equal among classes that are tied for several answers.
-
-        Every item must have an answer.
-        """
+    def human_label_shares(self, block: Block, log_likelihood: Floats | None = None) -> Floats:
+        """`human_label` as shares, (n_classes, n_items): equal among tied classes, and 0 without an answer."""
         assert block.answers is not None
         if block.answers.start is None:
-            return np.asarray(np.eye(len(block.log_proba))[:, self.human_label(block)])
-        log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
+            codes = np.arange(len(block.log_proba))[:, None]
+            return np.asarray(codes == self.human_label(block), dtype=np.float64)
+        if log_likelihood is None:
+            log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
         tied = log_likelihood >= log_likelihood.max(axis=0) - TIED
-        return np.asarray(tied / tied.sum(axis=0))
+        return np.asarray((block.answers.per_item() > 0) * tied / tied.sum(axis=0))
 
     def model_label(self, block: Block) -> Codes:
         """The class that the model finds most probable, (n_items,)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.combiner import Combiner
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.panel_stage import panel_members
 from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.people_accuracy import believed_accuracy

@@ -70,6 +70,8 @@ _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
         "answered": ("2", 0, _INF),
         "overlap": ("KK", 0, _INF),
         "annotation_counts": ("3P", 0, _INF),
+        "answer_numbers": ("Pk", 0, _INF),
+        "label_numbers": ("u", 0, _INF),
         "majority": ("K", 0, _INF),
         "temperature_values": ("t", -_INF, _INF),
     },
@@ -80,7 +82,8 @@ _ARRAYS: dict[type, dict[str, tuple[str, float, float]]] = {
 
 def need_parts(team: Combiner) -> None:
     """Check every object inside a team: declared types, shapes and ranges."""
-    sizes = {"K": len(team.classes_), "P": len(team.annotators_), "2": 2, "3": 3}
+    n_classes = len(team.classes_)
+    sizes = {"K": n_classes, "k": n_classes + 1, "u": n_classes + 3, "P": len(team.annotators_), "2": 2, "3": 3}
     if isinstance(team, LabelLabelCombiner):
         need(isinstance(getattr(team, "confusion_", None), Confusion), "its confusion_ is not a Confusion")
     for part in _objects(team):

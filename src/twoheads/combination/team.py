@@ -15,12 +15,12 @@ from twoheads.calibration.base import Calibrator
 from twoheads.combination.class_prior import as_class_prior, prior_terms
 from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, class_stats_at_fit
-from twoheads.combination.insight.annotators import LEVEL, annotator_stats, information
+from twoheads.combination.insight.annotators import LEVEL
 from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, share_sample
 from twoheads.combination.insight.explanation import Explanation, explain
-from twoheads.combination.insight.facts import team_facts
+from twoheads.combination.insight.facts import stats_of, team_facts
 from twoheads.combination.insight.named_matrix import confusion_columns, part_lines
 from twoheads.combination.insight.next_answer import fit_answer_temperature
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
@@ -203,9 +203,8 @@ class Team(Combiner):
 
     def annotator_stats_at(self, level: float) -> Columns:
         """`annotator_stats_` with intervals of another level."""
-        people = self.result().schema.people
-        accuracy, bits = self.people_accuracy_, information(self.confusion_)[people]
-        return Columns(annotator_stats(self.people_, accuracy, self.annotation_counts_[:, people], bits, level))
+        result = self.result()
+        return Columns(stats_of(result, result.schema.people, self.people_accuracy_, level))
 
     def class_stats(self, level: float = LEVEL) -> Columns:
         """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
@@ -247,12 +246,12 @@ class Team(Combiner):
 
     @property
     def labelled_counts_(self) -> Floats:
-        """Answers of each person about labelled items, (n_annotators, n_classes, n_classes): answer, then truth."""
+        """Weight of the answers of each about labelled items, (n_annotators, n_classes, n_classes): answer, truth."""
         return self.statistics_.counts
 
     @property
     def annotation_counts_(self) -> Floats:
-        """Answers, shared answers and agreements of each person, (3, n_annotators)."""
+        """Weights of the answers, shared answers and agreements of each person, (3, n_annotators)."""
         return self.statistics_.annotation_counts
 
     def facts(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.inference.discordant import paired_interval
 from twoheads.kernels.inference.shares import share_interval
 from twoheads.kernels.inference.tilting import tilting_interval
+from twoheads.kernels.inference.weights import effective_number
 from twoheads.kernels.scoring import scores
 from twoheads.rendering.notebook import Shown
 
@@ -96,13 +97,13 @@ def mean_score(
 
 
 def share_score(wrong: Floats, weight: Floats, replicates: Resampling, *, level: float = LEVEL) -> Score:
-    """Weighted share of errors with its interval for Kish's effective number; percentiles of very many items."""
+    """Weighted share of errors with its interval for an `effective_number` of items; percentiles of very many."""
     value = scores.weighted_mean(wrong, weight)
     n_wrong = float(wrong[weight > 0].sum())
     if len(wrong) > MANY and min(n_wrong, len(wrong) - n_wrong) >= _FEW:
         low, high = percentiles(replicates.means(wrong, weight), level)
     else:
-        low, high = share_interval(value, float(weight.sum() ** 2 / (weight**2).sum()), level)
+        low, high = share_interval(value, effective_number(wrong, weight), level)
     return Score(value, min(low, value), max(high, value))
 
 

@@ -177,7 +177,7 @@ def compare(
     y : array of shape (n_items,)
         The truth; None, NaN, -1 or blank if unknown.
     sample_weight : array of shape (n_items,), optional
-        How often each item counts.
+        How many items each stands for; an interval counts none as more than one.
     held_out : bool, optional
         Whether the items are known to be held out. By default that is found from what the team has learnt from. True:
         nothing is left out, and items learnt from are called so. False: the team is cross-validated.

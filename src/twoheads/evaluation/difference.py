@@ -30,6 +30,7 @@ class Difference(Shown):
     n_won, n_lost        items only the combination has right, and only the better half
     p_value              of the difference, two-sided, corrected for having picked the better half: below 0.05 where the
                          interval does not have 0
+    weighted             whether the items have different weights: an error is then no share of the number of items
     """
 
     better: str
@@ -44,6 +45,7 @@ class Difference(Shown):
     n_won: int
     n_lost: int
     p_value: float
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def difference_from_better(compared: Compared, team_error: Floats, weight: Float
         n_won=round(best.won),
         n_lost=round(best.lost),
         p_value=rivals.p_value,
+        weighted=bool(np.ptp(weight[here]) > 0),
     )
 
 

@@ -39,7 +39,8 @@ def compared_with(found: Difference, *, of_all: bool) -> str:
     of_all  whether the better half has a label for every item
     """
     numbers = found.better_error, found.error, found.p_value, found.n_items
-    return better_half.against(found.words, *numbers, of_all=of_all, only=found.n_rivals == 1)
+    words = {"of_all": of_all, "only": found.n_rivals == 1, "alike": not found.weighted}
+    return better_half.against(found.words, *numbers, **words)
 
 
 def against(found: Difference, *, of_all: bool) -> str:

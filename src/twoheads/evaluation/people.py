@@ -58,11 +58,11 @@ def measured_people(
     n_items = len(np.unique(answers.labelled().item))
     if not n_items:
         return None
-    accuracy = measured_accuracy(answers)
     n_annotators, n_classes = len(observations.annotators), observations.n_classes
+    accuracy = measured_accuracy(answers, n_classes)
     _, counts = annotation_counts(observations.answers, weight, n_annotators, n_classes)
     names = tuple(observations.annotators[at] for at in who)
-    stats = annotator_stats(names, accuracy, counts[:, who], _bits(team, names), level)
+    stats = annotator_stats(names, accuracy, answers.numbers(), counts[:, who], _bits(team, names), level)
     return MeasuredPeople(stats, people_facts(stats, accuracy, level), n_items)
 
 

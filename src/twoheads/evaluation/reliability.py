@@ -30,7 +30,7 @@ class ReliabilityCurve(Shown):
     lower_edge, upper_edge : ndarray of shape (n_occupied_bins,)
         The bin holds confidences from its lower edge up to, not including, its upper edge (the last bin includes 1).
     accuracy_low, accuracy_high : ndarray of shape (n_occupied_bins,)
-        Wilson's 95 % interval of the accuracy, from ``weight`` as the number of items.
+        Wilson's 95 % interval of the accuracy, for Kish's number of the items: ``count`` where weights are equal.
     """
 
     mean_confidence: Floats
@@ -59,7 +59,7 @@ def reliability_curve(
     """Mean confidence and accuracy in bins of the confidence, with an interval for the accuracy.
 
     The bins are those of `expected_calibration_error`, which is the mean of ``|mean_confidence - accuracy|`` with
-    ``weight``. Interval: Wilson (1927), ``{q : |accuracy - q| <= 1.96 sqrt(q (1 - q) / weight)}``.
+    ``weight``. Interval: Wilson (1927), ``{q : |accuracy - q| <= 1.96 sqrt(q (1 - q) / n)}``, n Kish's number of items.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def reliability_curve(
     classes : array of shape (n_classes,), optional
         The label of each column.
     sample_weight : array of shape (n_items,), optional
-        How often each item counts.
+        How many items each stands for; an interval counts none as more than one.
 
     Examples
     --------
@@ -92,7 +92,8 @@ def reliability_curve(
     edges = np.concatenate([[0.0], boundaries, [1.0]])
     weight = np.bincount(bins, weights=items.weight).astype(np.float64)
     accuracy = np.bincount(bins, weights=items.weight * right) / weight
-    low, high = scores.wilson_interval(accuracy, weight, Z_95)
+    squared = np.bincount(bins, weights=items.weight**2)
+    low, high = scores.wilson_interval(accuracy, weight**2 / squared, Z_95)
     return ReliabilityCurve(
         mean_confidence=np.bincount(bins, weights=items.weight * confidence) / weight,
         accuracy=accuracy,

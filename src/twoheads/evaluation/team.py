@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, cast, runtime_checkable
 from numpy.typing import NDArray
 
 from twoheads.calibration.base import Calibrator
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
@@ -110,6 +110,10 @@ class MeasuresPeople(Protocol):
     @property
     def labelled_counts_(self) -> Floats:
         """Answers of each person about labelled items, (n_annotators, n_classes, n_classes)."""
+
+    @property
+    def labelled_numbers_(self) -> Floats:
+        """How many answers of each person are about items known to be of each class, (n_annotators, n_classes)."""
 
     @property
     def people_accuracy_(self) -> PeopleAccuracy:

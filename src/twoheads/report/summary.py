@@ -71,7 +71,7 @@ def summary(
         Whether the items are known to be held out; by default that is found from what the team has learnt from, as in
         `twoheads.evaluation.compare`.
     sample_weight : array of shape (n_items,), optional
-        How often each item counts.
+        How many items each stands for; an interval counts none as more than one.
     title, date : str
         The title of the page, such as the name of the data set, and its date; no date by default, so that the same data
         give the same report.

@@ -104,7 +104,7 @@ def _better(found: Difference, trend: str) -> Verdict:
     }
     return Verdict(
         "yes",
-        f"the team makes {change(found.error, found.better_error, found.n_items)} {found.words}.",
+        f"the team makes {_change(found)} {found.words}.",
         "",
         _chance(found, _how_sure(found.p_value)),
         [
@@ -219,8 +219,12 @@ def _largest(found: Difference) -> float:
 def _so_far(found: Difference) -> str:
     if found.error == found.better_error:
         return f"So far, on {count(found.n_items, 'item')}, the team makes as many errors as {found.words}."
-    difference = f"{change(found.error, found.better_error, found.n_items)} {found.words}"
+    difference = f"{_change(found)} {found.words}"
     return f"So far, on {count(found.n_items, 'item')}, the team makes {difference}, which may be chance."
+
+
+def _change(found: Difference) -> str:
+    return change(found.error, found.better_error, found.n_items, alike=not found.weighted)
 
 
 def _how_sure(p: float) -> str:

@@ -163,7 +163,7 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
 
 def _preference(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, blocks: Sequence[Block]) -> Preference:
     """The preference in close calls, which is part of the combination that the record judges."""
-    counts = sum_blocks(lambda block: only_one_right(block, rule.human_label(block, out_of_fold(block))), blocks)
+    counts = sum_blocks(lambda block: only_one_right(block, rule.human_label_shares(block, out_of_fold(block))), blocks)
     return fit_preference(float(counts[0]), float(counts[1]), float(counts[2]))
 
 
@@ -247,16 +247,16 @@ def _predictions(
     plain: Dependence,
     n_labels: float,
     block: Block,
-) -> tuple[Floats, Floats, Codes, Codes]:
+) -> tuple[Floats, Floats, Floats, Codes]:
     """`CrossFittedPredictions` of a block."""
     likelihood, combined, product = _left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
     combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
-    label = rule.human_label(block, likelihood)
+    shares = rule.human_label_shares(block, likelihood)
     if not schema.machines:
-        return combined, product, label, label
+        return combined, product, shares, rule.human_label(block, likelihood)
     people = schema.people_only(block)
-    return combined, product, label, rule.human_label(people, out_of_fold(people))
+    return combined, product, shares, rule.human_label(people, out_of_fold(people))
 
 
 def _left_out_posteriors(

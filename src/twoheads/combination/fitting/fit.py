@@ -14,7 +14,7 @@ from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.class_prior import learns_class_prior
 from twoheads.combination.fitting import dependence_stage, panel_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.judged_people import without_machines_verdict
 from twoheads.combination.fitting.plan import Stage, plan_fit
 from twoheads.combination.fitting.soft_counts import counts_from_votes

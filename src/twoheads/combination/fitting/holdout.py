@@ -3,86 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
 
-from twoheads.combination.rivals import N_SUMS, RivalList, Rivals, model_labels
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
+from twoheads.combination.rivals import N_SUMS, RivalList, model_labels
 from twoheads.combination.rule import TIED
 from twoheads.engines.blocks import sum_blocks
-from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.dependence.preference import Preference, fit_preference
-from twoheads.kernels.scoring.chance import chance_best, chance_better
-from twoheads.storage.artifact import register
+from twoheads.kernels.inference.both_wrong import both_wrong_counts, counted_p_value
 
-#: From a labelled block: the combined probabilities and those of the plain product, (n_classes, n_items) each, the
-#: label of all answers together, and that of people's, MISSING where there is none; all fitted without the items.
-CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Codes, Codes]]
-
-
-@register
-@dataclass
-class HoldoutRecord(BaseEstimator):
-    """Counts over labelled items, each predicted from matrices fitted without it.
-
-    n                          weight of the items
-    human_errors, model_errors, errors   errors of the annotators, of the model and of the combination
-    over_human, over_model     items that only the combination got right, and only the annotators (or the model)
-    expected_over_human, expected_over_model   how many more of the first than of the second its probabilities say
-    human_only, model_only     items that only the annotators got right, and only the model
-    log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
-    log_loss_gain_se           standard error of their difference, no less than both of them believe
-    answered, modelled         weight of the items with an answer, and with a model row
-    rivals                     whom the combination is compared with on the same items; None without any
-    """
-
-    n: float = 0.0
-    human_errors: float = 0.0
-    model_errors: float = 0.0
-    errors: float = 0.0
-    over_human: tuple[float, float] = (0.0, 0.0)
-    over_model: tuple[float, float] = (0.0, 0.0)
-    expected_over_human: float = 0.0
-    expected_over_model: float = 0.0
-    human_only: float = 0.0
-    model_only: float = 0.0
-    log_loss: float = 0.0
-    plain_log_loss: float = 0.0
-    log_loss_gain_se: float = 0.0
-    answered: float = 0.0
-    modelled: float = 0.0
-    rivals: Rivals | None = None
-
-    @property
-    def chance_best(self) -> float:
-        """The chance that the combination errs less often on new items than the better of annotators and model.
-
-        A draw counts half. Where a member answers alone, the team draws with it.
-        """
-        chance = chance_best(tuple(each for each in self._chances() if each is not None))
-        return chance + self.preference().share_alone * (0.5 - chance)
-
-    def preference(self) -> Preference:
-        """Whom of the two partners the team prefers, and how far."""
-        over_human, over_model = self._chances()
-        if over_human is None or over_model is None:
-            return fit_preference(0.0, 0.0, self.n)
-        return fit_preference(self.human_only, self.model_only, self.n, (over_human, over_model))
-
-    def _chances(self) -> tuple[float | None, float | None]:
-        """The chance that it errs less than the annotators, and than the model; None where there is none."""
-        human = chance_better(*self.over_human, self.expected_over_human, self.n) if self.answered else None
-        model = chance_better(*self.over_model, self.expected_over_model, self.n) if self.modelled else None
-        return human, model
+#: From a labelled block: the combined probabilities, those of the plain product, and the label of all answers together
+#: as shares, equal among tied classes and 0 without an answer, (n_classes, n_items) each; then the label of people's
+#: answers, MISSING where there is none. All are fitted without the items.
+CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Floats, Codes]]
 
 
 class _Sums(NamedTuple):
     """Weights of items, and sums of losses; of a block, arrays of them by item."""
 
     n: Any
+    squares: Any
+    differ_from_human: Any
+    squares_from_human: Any
+    differ_from_model: Any
+    squares_from_model: Any
     human_errors: Any
     model_errors: Any
     errors: Any
@@ -107,16 +55,23 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
 
     def kernel(block: Block) -> tuple[Any, ...]:
         combined, plain, human, people = predictions(block)
-        return *_block_sums(block, combined, plain, human), *_rival_sums(rivals, block, combined, people)
+        numbers = _n_items(block), _errors_of_both(block, human)
+        return *_block_sums(block, combined, plain, human), *numbers, *_rival_sums(rivals, block, combined, people)
 
     found = sum_blocks(kernel, blocks)
-    n_sums = len(found) - N_SUMS
-    sums = _Sums(*map(float, found[:n_sums]))
-    total = max(sums.n, 1.0)
+    n_sums = len(found) - N_SUMS - 2
+    sums, items, both = _Sums(*map(float, found[:n_sums])), float(found[n_sums]), found[n_sums + 1]
+    total = max(sums.n, 1e-300)
+    unit = sums.squares / total if sums.n else 1.0
     loss, plain_loss = sums.loss / total, sums.plain_loss / total
     variance = max(sums.squared_gain / total - (plain_loss - loss) ** 2, sums.believed_squared_gain / total)
+    by_chance, p_value = counted_p_value(both.astype(np.intp))
     return HoldoutRecord(
         n=sums.n,
+        items=items,
+        unit=unit,
+        unit_over_human=sums.squares_from_human / sums.differ_from_human if sums.differ_from_human else unit,
+        unit_over_model=sums.squares_from_model / sums.differ_from_model if sums.differ_from_model else unit,
         human_errors=sums.human_errors,
         model_errors=sums.model_errors,
         errors=sums.errors,
@@ -128,10 +83,14 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
         model_only=sums.model_only,
         log_loss=loss,
         plain_log_loss=plain_loss,
-        log_loss_gain_se=float(np.sqrt(variance / total)),
+        log_loss_gain_se=float(np.sqrt(variance * unit / total)),
         answered=sums.answered,
         modelled=sums.modelled,
-        rivals=rivals.compared(found[n_sums:]),
+        both_labelled=float(both[0].sum()),
+        both_wrong=float(both[3].sum()),
+        both_wrong_by_chance=by_chance,
+        both_wrong_p=p_value,
+        rivals=rivals.compared(found[n_sums + 2 :]),
     )
 
 
@@ -142,45 +101,92 @@ def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Codes
     return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
 
 
-def only_one_right(block: Block, human: Codes) -> tuple[float, float, float]:
-    """Weight of a labelled block's items that only the annotators got right, that only the model did, and of all."""
+def only_one_right(block: Block, human: Floats) -> tuple[float, float, float]:
+    """Weight of a labelled block's items that only the annotators got right, that only the model did, and of all.
+
+    human  (n_classes, n_items) the annotators' label as shares
+    """
     human_only, model_only = _only_one_right(block, human)
-    return block.weighted_sum(human_only), block.weighted_sum(model_only), block.total_weight()
+    weight = np.ones(len(human_only)) if block.weight is None else block.weight
+    return float(weight @ human_only), float(weight @ model_only), float(weight.sum())
 
 
-def _only_one_right(block: Block, human: Codes) -> tuple[Floats, Floats]:
+def _only_one_right(block: Block, human: Floats, model: Floats | None = None) -> tuple[Floats, Floats]:
     """Whether only the annotators, and only the model, got each item right, (n_items,).
 
-    A model that finds several classes equally probable is right by a share, whatever their order.
+    Where several classes are equally probable a label is right by a share, whatever their order.
+
+    human, model  (n_classes, n_items) labels as shares; without ``model``, the block's own
     """
-    both = human != MISSING if block.no_model is None else (human != MISSING) & ~block.no_model
-    top = block.log_proba >= block.log_proba.max(axis=0) - TIED
-    human_right, model_right = human == block.true_label, block.expected(top / top.sum(axis=0))
-    return both * human_right * (1.0 - model_right), both * ~human_right * model_right
-
-
-def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> tuple[float, ...]:
     assert block.true_label is not None
-    truth, item = block.true_label, np.arange(block.n_items)
-    answered = human != MISSING
-    modelled = np.ones(len(truth), dtype=bool) if block.no_model is None else ~block.no_model
-    label = combined.argmax(axis=0)
-    right, human_right = label == truth, human == truth
-    model = block.log_proba.argmax(axis=0)
-    model_right = modelled & (model == truth)
-    human_only, model_only = _only_one_right(block, human)
-    loss, plain_loss = (-np.log(np.maximum(each[truth, item], 1e-300)) for each in (combined, plain))
+    model = _tied(block.log_proba) if model is None else model
+    both = human.any(axis=0) & _modelled(block)
+    human_right, model_right = (_of_truth(each, block.true_label) for each in (human, model))
+    return both * human_right * (1.0 - model_right), both * (1.0 - human_right) * model_right
+
+
+def _errors_of_both(block: Block, human: Floats) -> Floats:
+    """`both_wrong_counts` of annotators and model, where either has one label; items of weight 0 are none."""
+    assert block.true_label is not None
+    model = _tied(block.log_proba)
+    one_each = (human.max(axis=0) == 1.0) & (model.max(axis=0) == 1.0) & _modelled(block) & _counted(block)
+    wrong = [_of_truth(each, block.true_label)[one_each] == 0.0 for each in (human, model)]
+    return both_wrong_counts(wrong[0], wrong[1], block.true_label[one_each], len(human)).astype(np.float64)
+
+
+def _of_truth(values: Floats, truth: Codes) -> Floats:
+    """The value of each item's true class, (n_items,); values (n_classes, n_items)."""
+    return np.asarray(values[truth, np.arange(len(truth))])
+
+
+def _n_items(block: Block) -> float:
+    return float(np.count_nonzero(_counted(block)))
+
+
+def _counted(block: Block) -> NDArray[np.bool_]:
+    return np.ones(block.log_proba.shape[1], dtype=bool) if block.weight is None else block.weight > 0
+
+
+def _modelled(block: Block) -> NDArray[np.bool_]:
+    return np.ones(block.log_proba.shape[1], dtype=bool) if block.no_model is None else ~block.no_model
+
+
+def _tied(scores: Floats) -> Floats:
+    """The largest score as shares, equal among tied classes, (n_classes, n_items)."""
+    top = scores >= scores.max(axis=0) - TIED
+    return np.asarray(top / top.sum(axis=0))
+
+
+def _block_sums(block: Block, combined: Floats, plain: Floats, human: Floats) -> tuple[float, ...]:
+    assert block.true_label is not None
+    truth = block.true_label
+    weight = np.ones(len(truth)) if block.weight is None else block.weight
+    answered, modelled = human.any(axis=0), _modelled(block)
+    team, model = _tied(combined), _tied(block.log_proba)
+    ahead_of_human, ahead_of_model = (
+        np.where(there, _of_truth(team - other, truth), 0.0) for other, there in ((human, answered), (model, modelled))
+    )
+    from_human, from_model = (
+        there & (np.abs(team - other).max(axis=0) > 0.0) for other, there in ((human, answered), (model, modelled))
+    )
+    human_only, model_only = _only_one_right(block, human, model)
+    loss, plain_loss = (-np.log(np.maximum(_of_truth(each, truth), 1e-300)) for each in (combined, plain))
     counts = _Sums(
         n=np.ones(len(truth)),
-        human_errors=answered & ~human_right,
-        model_errors=modelled & ~model_right,
-        errors=~right,
-        won_over_human=right & ~human_right & answered,
-        lost_to_human=human_right & ~right,
-        won_over_model=right & ~model_right & modelled,
-        lost_to_model=model_right & ~right,
-        expected_over_human=np.where(answered, combined[label, item] - combined[human, item], 0.0),
-        expected_over_model=np.where(modelled, combined[label, item] - combined[model, item], 0.0),
+        squares=weight,
+        differ_from_human=from_human,
+        squares_from_human=weight * from_human,
+        differ_from_model=from_model,
+        squares_from_model=weight * from_model,
+        human_errors=answered & (human.argmax(axis=0) != truth),
+        model_errors=modelled & (block.log_proba.argmax(axis=0) != truth),
+        errors=combined.argmax(axis=0) != truth,
+        won_over_human=np.maximum(ahead_of_human, 0.0),
+        lost_to_human=np.maximum(-ahead_of_human, 0.0),
+        won_over_model=np.maximum(ahead_of_model, 0.0),
+        lost_to_model=np.maximum(-ahead_of_model, 0.0),
+        expected_over_human=np.where(answered, ((team - human) * combined).sum(axis=0), 0.0),
+        expected_over_model=np.where(modelled, ((team - model) * combined).sum(axis=0), 0.0),
         human_only=human_only,
         model_only=model_only,
         loss=loss,
@@ -190,7 +196,7 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Codes) -> 
         answered=answered,
         modelled=modelled,
     )
-    return tuple(block.weighted_sum(count.astype(np.float64)) for count in counts)
+    return tuple(float(weight @ count) for count in counts)
 
 
 def _believed_squared_gain(combined: Floats, plain: Floats) -> Floats:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from twoheads.combination.fitting import dependence_stage
-from twoheads.combination.fitting.holdout import CrossFittedPredictions, HoldoutRecord, holdout_counts
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.panel import Panel
 from twoheads.combination.statistics.sufficient import SufficientStatistics
@@ -65,7 +66,7 @@ def _holdout_of_many(
     order = np.argsort(sample.number)
     number = sample.number[order]
 
-    def held_out(block: Block) -> tuple[Floats, Floats, Codes, Codes]:
+    def held_out(block: Block) -> tuple[Floats, Floats, Floats, Codes]:
         assert block.number is not None
         combined, plain, human, people = predictions(block)
         proba = panel.proba(combined, block)

@@ -9,7 +9,7 @@ import numpy as np
 
 from twoheads.calibration.base import Calibrator
 from twoheads.combination.class_prior import prior_terms
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.items.protocol import Items, Schema
 from twoheads.combination.panel import Panel
 from twoheads.combination.parts import Parts

@@ -14,14 +14,17 @@ from twoheads.combination.insight.class_accuracy import class_stats, shares_from
 from twoheads.combination.insight.out_of_fold import Learner, out_of_fold_posterior
 from twoheads.combination.insight.people_accuracy import (
     PeopleAccuracy,
+    Units,
     believed_accuracy,
     counted_accuracy,
     design_effects,
     measured_accuracy,
+    units_of,
 )
 from twoheads.combination.items.protocol import Schema
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block, joined
+from twoheads.kernels.inference.grouped_rows import ratio
 from twoheads.observations import Observations
 
 
@@ -40,29 +43,34 @@ def accuracy_at_fit(team: Learner, result: FitResult) -> PeopleAccuracy:
 
 def _accuracy(result: FitResult, answers: AnswerRows | None, who: list[int]) -> PeopleAccuracy:
     """Accuracies of the annotators with these numbers."""
-    counts = result.statistics.counts
+    counts, n_classes = result.statistics.counts, result.schema.n_classes
     right, count = _right_and_count(counts[who])
     own = None if answers is None else answers.of(who)
     if not count.any():
         if own is None or counts.any():  # the soft counts of EM: beliefs out of fold are not of all items
-            return believed_accuracy(*_right_and_count(result.rule.confusion.counts_[who]))
-        return believed_accuracy(own.sums(own.belief(own.label)), own.sums(np.ones(len(own.item))))
+            return believed_accuracy(*_right_and_count(_soft_counts(result, who)))
+        return believed_accuracy(own.counts(own.belief(own.label)), own.counts(np.ones(len(own.item))))
+    judged = result.statistics.answer_numbers[who, :-1].sum(axis=1)
     if own is not None:
-        return measured_accuracy(own)
-    return counted_accuracy(right, count, *_design_effects(result, right / np.maximum(count, 1.0), who))
+        return measured_accuracy(own, n_classes, judged)
+    units = _labelled_units(result, who)
+    return counted_accuracy(right, count, judged, units, *_design_effects(result, right / np.maximum(count, 1.0), who))
 
 
 def class_stats_at_fit(team: Learner, result: FitResult, level: float) -> dict[str, NDArray[Any]]:
     """`class_stats` of each person."""
     schema, answers = result.schema, retained_answers(team, result)
-    people = schema.people
-    counts = result.statistics.counts[people]
+    people, statistics = schema.people, result.statistics
+    counts = statistics.counts[people]
     if answers is not None:
         shares_of = shares_from_answers(answers.of(people))
+    elif counts.any():
+        units = _labelled_units(result, people).of_person
+        shares_of = shares_from_counts(counts / units[:, None, None], measured=True)
     else:
-        measured = bool(counts.any())
-        shares_of = shares_from_counts(counts if measured else result.rule.confusion.counts_[people], measured=measured)
-    return class_stats(tuple(schema.annotators[at] for at in people), schema.classes, counts, shares_of, level)
+        shares_of = shares_from_counts(_soft_counts(result, people), measured=False)
+    names, judged = tuple(schema.annotators[at] for at in people), statistics.answer_numbers[people, :-1]
+    return class_stats(names, schema.classes, judged, shares_of, level)
 
 
 def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
@@ -114,6 +122,24 @@ def sampled_observations(block: Block, schema: Schema) -> Observations:
 def _right_and_count(counts: Floats) -> tuple[Floats, Floats]:
     """Right answers, and all; counts (n_people, n_classes, n_classes)."""
     return np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
+
+
+def _soft_counts(result: FitResult, who: list[int]) -> Floats:
+    """EM's counts of these people, each answer by one whatever its weight, (n_people, n_classes, n_classes)."""
+    statistics = result.statistics
+    per_weight = ratio(statistics.answer_numbers.sum(axis=1), statistics.annotation_counts[0], 1.0)
+    return np.asarray(result.rule.confusion.counts_[who] * per_weight[who, None, None])
+
+
+def _labelled_units(result: FitResult, who: list[int]) -> Units:
+    """`Units` of these people's answers about labelled items, from the sampled ones."""
+    sample, n_classes = result.statistics.labelled, result.schema.n_classes
+    if sample is None:
+        return Units(np.ones(len(who)), np.ones(n_classes), 1.0)
+    block = sample.block(for_all=True)
+    assert block.true_label is not None
+    observations = sampled_observations(block, result.schema)
+    return units_of(answer_rows(observations, block.true_label, block.weight).of(who), n_classes, sample.weight)
 
 
 def _design_effects(result: FitResult, share: Floats, who: list[int]) -> tuple[float, float]:

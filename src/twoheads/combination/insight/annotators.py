@@ -19,16 +19,22 @@ SHOWN_LEVEL = 0.95
 
 
 def annotator_stats(
-    annotators: tuple[str, ...], accuracy: PeopleAccuracy, annotation_counts: Floats, bits: Floats, level: float
+    annotators: tuple[str, ...],
+    accuracy: PeopleAccuracy,
+    n_answers: Floats,
+    annotation_counts: Floats,
+    bits: Floats,
+    level: float,
 ) -> dict[str, NDArray[Any]]:
     """A column per fact, an entry per person; for ``pandas.DataFrame``.
 
-    annotation_counts  (3, n_annotators) answers, shared answers and agreements
+    n_answers          (n_annotators,) how many answers each has given
+    annotation_counts  (3, n_annotators) weights of answers, of shared answers and of agreements
     bits               (n_annotators,) information of one answer
     """
     shares = accuracy.shares()
     low, high = shares.interval(level)
-    n_answers, shared, agreed = annotation_counts
+    _, shared, agreed = annotation_counts
     return {
         "annotator": np.array(annotators, dtype=object),
         "answers": n_answers,

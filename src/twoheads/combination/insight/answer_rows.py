@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.inference.grouped_rows import Rows, one_group, rows_of
+from twoheads.kernels.inference.grouped_rows import Rows, group_means, kish_count, one_group, ratio, rows_of, sums
 from twoheads.observations import Observations
-
-#: Answers about items of whole weights are repeated, so that weight 2 is the item twice, up to so many in all.
-MOST_COPIES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +20,8 @@ class AnswerRows:
     n_people             how many people there are, those without an answer counted
     item, person, label  (n_answers,) codes; ``item`` is the position among the observations
     truth                (n_answers,) codes, MISSING where unknown
-    cluster              (n_answers,) codes of what is one item; each copy of an item of weight 2 is one
-    weight               (n_answers,)
+    cluster              (n_answers,) codes of the items, without gaps
+    weight               (n_answers,) positive: intervals count no answer as more than one, whatever its weight
     posterior            (n_items, n_classes) what is believed of each item; None where nothing is
     """
 
@@ -70,9 +67,26 @@ class AnswerRows:
         """The rows as one group."""
         return one_group(len(self.item), cluster=self.cluster, weight=self.weight)
 
-    def sums(self, values: Floats) -> Floats:
-        """Weighted sum of the values of each person's answers, (n_people,)."""
-        return np.asarray(np.bincount(self.person, self.weight * values, self.n_people), dtype=np.float64)
+    def numbers(self) -> Floats:
+        """How many answers each person has given, (n_people,)."""
+        return np.bincount(self.person, minlength=self.n_people).astype(np.float64)
+
+    def counts(self, values: Floats) -> Floats:
+        """Sum of the values of each person's answers, whose weights add up to Kish's number of them, (n_people,)."""
+        rows = self.by_person()
+        return np.asarray(group_means(values, rows) * kish_count(rows))
+
+    def units(self, code: Codes, n_codes: int, own: Floats | None = None) -> Floats:
+        """Weight of one answer where those of a code count as Kish's number of them, ``sum w^2 / sum w``, (n_codes,).
+
+        A code without answers has that of all.
+
+        code  (n_answers,)
+        own   (n_items,) the items' own weights, where each stands for others that are not here
+        """
+        each = self.weight if own is None else own[self.item]
+        top, bottom = sums(code, self.weight * each, n_codes), sums(code, self.weight, n_codes)
+        return ratio(top, bottom, float(top.sum() / bottom.sum()) if len(code) else 1.0)
 
     def _take(self, some: NDArray[np.bool_]) -> AnswerRows:
         item, person, label, truth = (each[some] for each in (self.item, self.person, self.label, self.truth))
@@ -92,17 +106,7 @@ def answer_rows(
     item = item_of_answers(observations.answers)
     each = np.ones(len(item)) if weight is None else weight[item]
     given = np.flatnonzero((column != MISSING) & (each > 0))
-    given, copy, each = _copies(given, each[given])
     person, label = np.divmod(column[given], observations.n_classes)
-    cluster = np.unique(item[given] + len(observations) * copy, return_inverse=True)[1]
+    cluster = np.unique(item[given], return_inverse=True)[1]
     n_people = max(len(observations.annotators), 1)
-    return AnswerRows(n_people, item[given], person, label, truth[item[given]], cluster, each, posterior)
-
-
-def _copies(rows: Codes, weight: Floats) -> tuple[Codes, Codes, Floats]:
-    """Rows of whole weights as often as they count, the number of each copy, and the weights that are left."""
-    if (weight == 1.0).all() or (weight % 1.0).any() or weight.sum() > MOST_COPIES:
-        return rows, np.zeros(len(rows), dtype=np.intp), weight
-    times = weight.astype(np.intp)
-    copy = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-    return np.repeat(rows, times), copy, np.ones(len(copy))
+    return AnswerRows(n_people, item[given], person, label, truth[item[given]], cluster, each[given], posterior)

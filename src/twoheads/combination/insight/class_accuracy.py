@@ -20,16 +20,16 @@ ClassShares = Callable[[int, bool], Shares | BelievedShares]
 
 
 def class_stats(
-    annotators: tuple[str, ...], classes: NDArray[Any], counts: Floats, shares_of: ClassShares, level: float
+    annotators: tuple[str, ...], classes: NDArray[Any], judged: Floats, shares_of: ClassShares, level: float
 ) -> dict[str, NDArray[Any]]:
     """A column per fact, an entry per class and person.
 
     ``sensitivity`` is the share of a person's answers about items of the class that name it, ``specificity`` that of
     the answers about other items that do not. ``judged`` counts the answers about items known to be of the class.
 
-    counts  (n_annotators, n_classes, n_classes) answers on labelled items
+    judged  (n_annotators, n_classes) how many answers there are about items known to be of each class
     """
-    judged = counts.sum(axis=1).T.ravel()
+    judged = judged.T.ravel()
     found: dict[str, NDArray[Any]] = {
         "annotator": np.tile(np.array(annotators, dtype=object), len(classes)),
         "class": np.repeat(classes, len(annotators)),
@@ -51,7 +51,7 @@ def shares_from_answers(answers: AnswerRows) -> ClassShares:
 
 
 def shares_from_counts(counts: Floats, *, measured: bool) -> ClassShares:
-    """From sums of answers on labelled items, or of EM's soft counts; (n_annotators, n_classes, n_classes)."""
+    """From numbers of answers on labelled items, or EM's soft counts; (n_annotators, n_classes, n_classes)."""
     return partial(_from_counts, counts, measured)
 
 
@@ -60,7 +60,7 @@ def _from_answers(known: AnswerRows, rest: AnswerRows, label: int, of_class: boo
     true = ((known.truth == label) == of_class).astype(np.float64)
     here, there = (_belief(each, label, of_class) for each in (known, rest))
     if not len(true):
-        return believed_shares(rest.sums(there * elsewhere), rest.sums(there))
+        return believed_shares(rest.counts(there * elsewhere), rest.counts(there))
     top = Evidence(true * said, here * said, there * elsewhere)
     return measured_ratios(top, Evidence(true, here, there), known.by_person(), rest.by_person())
 

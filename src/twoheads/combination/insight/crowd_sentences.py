@@ -31,7 +31,7 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "confidence" in found:
         sentences += _confidence(found["confidence"])
     if "unsure" in found:
-        sentences.append(_unsure(found["unsure"]))
+        sentences.append(_unsure(found["unsure"], believed=not found["labelled"]))
     if "models" in found:
         weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
         sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
@@ -56,7 +56,8 @@ def people_sentences(people: dict[str, Any]) -> list[str]:
         return [*sentences, f"No ranking of the {n:,} people: it needs two with {ENOUGH_ANSWERS} {answers} each."]
     enough = people["with_enough_answers"]
     who = f"the {n:,} people" if enough == n else f"the {enough:,} people with enough answers"
-    verb = "is believed to be" if believed else "is"
+    # A best person among rivals is found on the items that both have labelled, and may be somebody else.
+    verb = "is believed to be" if believed else "by all answers with truth is"
     return [*sentences, f"Of {who}, the most reliable {verb} {_extremes(people)}."]
 
 
@@ -121,7 +122,7 @@ def _panel(panel: dict[str, Any]) -> list[str]:
         return [weights]
     return [
         f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
-        f"ones: their errors have a mean correlation of {correlation:.2f}.",
+        f"ones: their errors have a mean correlation of {round(correlation, 2) + 0.0:.2f}.",
         weights,
     ]
 
@@ -134,11 +135,12 @@ def _confidence(confidence: dict[str, Any]) -> list[str]:
     return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
 
 
-def _unsure(unsure: dict[str, Any]) -> str:
+def _unsure(unsure: dict[str, Any], *, believed: bool) -> str:
     given_true = unsure["given_true"]
     most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
     ratio = given_true[most] / given_true[least]
-    answered = f"“Unsure” was answered {count(unsure['said'], 'time')} on evaluated items"
+    where = ", it is believed" if believed else " on items with truth"
+    answered = f"“Unsure” was answered {count(unsure['said'], 'time')}{where}"
     if ratio < INFORMATIVE:
         return f"{answered}, about equally often for all true classes: it carries little information."
     return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."

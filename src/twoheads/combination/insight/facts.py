@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from twoheads.combination.fitting.fit import FitResult
-from twoheads.combination.fitting.holdout import HoldoutRecord
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.selection import selection_facts
@@ -21,7 +20,6 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.inference.multiplicity import picked_level
-from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
 
@@ -45,7 +43,7 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
         "labelled": statistics.n_labelled,
         "unlabelled": statistics.n_unlabelled,
         "members_per_item": _members_per_item(result),
-        "labels_per_class": dict(zip(names, statistics.labels_per_class.tolist(), strict=True)),
+        "labels_per_class": dict(zip(names, statistics.label_numbers[: len(names)].tolist(), strict=True)),
         "level": level,
         "human": _human(result, accuracy, names, level),
         "model": {
@@ -56,7 +54,7 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
     selection = selection_facts(result)
     if selection is not None:
         found["selection"] = selection
-    temperature = rule.calibrator.temperature_estimate(level)
+    temperature = rule.calibrator.temperature_estimate(level, statistics.label_unit)
     if temperature is not None and known and schema.has_model:
         found["model"]["temperature"] = list(temperature)
     if rule.dependence is not None:
@@ -64,13 +62,15 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
     if result.holdout is not None:
         found["record"] = _record(result.holdout)
     if rule.preference is not None and rule.panel is None:
-        found["preference"] = _preference(rule.preference)
+        found["preference"] = _preference(rule.preference, result.holdout)
     return found | crowd_facts(result, accuracy, level)
 
 
 def _record(holdout: HoldoutRecord) -> dict[str, Any]:
     rivals = None if holdout.rivals is None else holdout.rivals.as_dict()
-    return {**holdout.get_params(deep=False), "chance_best": holdout.chance_best, "rivals": rivals}
+    effective = holdout.effective_items
+    found = {**holdout.get_params(deep=False), "effective_items": effective, "chance_best": holdout.chance_best}
+    return {**found, "rivals": rivals}
 
 
 def _members_per_item(result: FitResult) -> float:
@@ -88,9 +88,11 @@ def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level:
     """
     statistics, people = result.statistics, result.schema.people
     counts = statistics.counts[people].sum(axis=0)
-    items: float | None = float(statistics.answered.sum())
+    numbers = statistics.answer_numbers[people]
+    answers = float(numbers[:, :-1].sum())
+    items: float | None = float(statistics.label_numbers[-3])
     if result.schema.machines:
-        items = float(counts.sum()) if len(people) == 1 else None
+        items = answers if len(people) == 1 else None
     if accuracy.kind == "believed":
         diagonal = np.diagonal(result.rule.confusion.of(people).crowd_given_true_).tolist()
         per_class: list[list[float | None]] = [[share, None, None] for share in diagonal]
@@ -98,32 +100,24 @@ def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level:
         per_class = _measured_per_class(counts, accuracy.effect, level)
     return {
         "kind": accuracy.kind,
-        "given": float(statistics.annotation_counts[0][people].sum()),
-        "answers": float(counts.sum()),
+        "given": float(numbers.sum()),
+        "answers": answers,
         "items": items,
         "accuracy": list(accuracy.of_all_answers(level)),
         "accuracy_per_class": dict(zip(names, per_class, strict=True)),
     }
 
 
-def _measured_per_class(counts: Floats, effect: float, level: float) -> list[list[float | None]]:
+def _measured_per_class(counts: Floats, effect: Floats, level: float) -> list[list[float | None]]:
     """Share of the answers about each class that name it, by Jeffreys' interval; None for a class never seen.
 
-    counts  (n_classes, n_classes) answers on labelled items
-    effect  their design effect
+    counts  (n_classes, n_classes) weights of answers on labelled items
+    effect  (n_classes,) weight of one independent answer
     """
     right, count = np.diagonal(counts), counts.sum(axis=0)
     low, high = jeffreys_interval(right / effect, count / effect, level)
     rows = zip(right.tolist(), count.tolist(), low.tolist(), high.tolist(), strict=True)
     return [[hits / n, *ends] if n else [None, None, None] for hits, n, *ends in rows]
-
-
-def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
-    """The number of answers, and the accuracy over all classes, with a Beta prior."""
-    right, total = float(np.trace(counts)), float(counts.sum())
-    low, high = beta.interval(level, right + ACCURACY_RIGHT, total - right + ACCURACY_WRONG)
-    accuracy = (right + ACCURACY_RIGHT) / (total + ACCURACY_RIGHT + ACCURACY_WRONG)
-    return {"answers": total, "accuracy": [accuracy, float(low), float(high)]}
 
 
 def _dependence(dependence: Dependence) -> dict[str, float]:
@@ -136,15 +130,21 @@ def _dependence(dependence: Dependence) -> dict[str, float]:
     }
 
 
-def _preference(preference: Preference) -> dict[str, Any]:
-    """Who is preferred in close calls and how much more probable another class must be; who answers alone."""
-    share = preference.share_alone
+def _preference(preference: Preference, record: HoldoutRecord | None) -> dict[str, Any]:
+    """Who is preferred in close calls and how much more probable another class must be; who answers alone.
+
+    The stated chance counts no item as more than one, whatever its weight.
+    """
+    share, chances = preference.share_alone, preference.chances
+    if record is not None and record.unit != 1.0:
+        human, model = record.chances()
+        chances = 1.0 if human is None else human, 1.0 if model is None else model
     return {
         "partner": "human" if preference.lead > 0 else "model" if preference.lead < 0 else None,
         "times_as_probable": float(np.exp(preference.log_threshold)),
         "alone": None if not share else "human" if preference.human_alone else "model",
         "share_alone": share,
-        "chance_better_alone": 1.0 - min(preference.chances),
+        "chance_better_alone": 1.0 - chances[0 if preference.human_alone else 1],
     }
 
 
@@ -157,9 +157,9 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
     found: dict[str, Any] = {}
     people = schema.people
     if len(people) > 1:
-        found["people"] = people_facts(_stats(result, people, accuracy, level), accuracy, level)
+        found["people"] = people_facts(stats_of(result, people, accuracy, level), accuracy, level)
     if accuracy.machines is not None:
-        stats = _stats(result, schema.machine_numbers, accuracy.machines, level)
+        stats = stats_of(result, schema.machine_numbers, accuracy.machines, level)
         found["machines"] = _machines(stats)
         scored = () if schema.levels is None else schema.levels.names
         labelling = np.flatnonzero([name not in scored for name in stats["annotator"]])
@@ -173,7 +173,8 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
     if rule.panel is not None:
         found["panel"] = _panel(rule.panel)
     if rule.response is not None:
-        found |= _response(rule.response, schema.classes)
+        unsure = statistics.label_numbers[-2 if statistics.n_labelled else -1]
+        found |= _response(rule.response, schema.classes, float(unsure))
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
         if len(rule.pool.coefficient_):
@@ -198,11 +199,12 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _stats(result: FitResult, who: list[int], accuracy: PeopleAccuracy, level: float) -> dict[str, NDArray[Any]]:
+def stats_of(result: FitResult, who: list[int], accuracy: PeopleAccuracy, level: float) -> dict[str, NDArray[Any]]:
     """`annotator_stats` of the annotators with these numbers."""
     names = tuple(result.schema.annotators[at] for at in who)
     bits = information(result.rule.confusion)[who]
-    return annotator_stats(names, accuracy, result.statistics.annotation_counts[:, who], bits, level)
+    numbers = result.statistics.answer_numbers[who].sum(axis=1)
+    return annotator_stats(names, accuracy, numbers, result.statistics.annotation_counts[:, who], bits, level)
 
 
 def _machines(stats: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -237,7 +239,11 @@ def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: fl
     return {name: {fact: stats[fact].tolist()[at] for fact in _OF_ONE} for name, at in picked.items()}
 
 
-def _response(response: ResponseModel, classes: NDArray[Any]) -> dict[str, Any]:
+def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float) -> dict[str, Any]:
+    """Levels of confidence with the weights of their answers, and how often "unsure" was said on labelled items.
+
+    Without any label, ``n_unsure`` is of all items.
+    """
     found: dict[str, Any] = {}
     counts = response.answer_counts()
     if len(response.bounds_):
@@ -248,47 +254,8 @@ def _response(response: ResponseModel, classes: NDArray[Any]) -> dict[str, Any]:
             "answers": total.tolist(),
             "right": [None if np.isnan(share) else float(share) for share in shares],
         }
-    n_unsure = float(response.counts_[-1].sum())
     if n_unsure:
         names = [label_text(name) for name in classes]
         given_true = dict(zip(names, response.unsure_given_true_.tolist(), strict=True))
         found["unsure"] = {"said": n_unsure, "given_true": given_true}
     return found
-
-
-def label_label_facts(
-    classes: NDArray[Any], annotators: tuple[str, ...], human_counts: Floats, model_counts: Floats, level: float = 0.95
-) -> dict[str, Any]:
-    """Facts about L+L: the accuracy of people and of the model, ``[estimate, low, high]``.
-
-    human_counts, model_counts  (n_classes, n_classes) labels under each true class
-    """
-    return {
-        "classes": [label_text(name) for name in classes],
-        "annotators": list(annotators),
-        "level": level,
-        "human": {"kind": "measured", **_accuracy(human_counts, level)},
-        "model": _accuracy(model_counts, level),
-    }
-
-
-def logistic_facts(
-    classes: NDArray[Any], annotators: tuple[str, ...], coef: Floats, intercept: Floats, features: str
-) -> dict[str, Any]:
-    """Facts about LR: mean contributions of the model's log-odds and of an answer to the log-odds of their class."""
-    n_classes = len(classes)
-    weights = coef.reshape(n_classes, -1, n_classes)  # [class, model or annotator, class that is named]
-    own = np.einsum("jpj->pj", weights)
-    others = (weights.sum(axis=0) - own) / (n_classes - 1)
-    shown = np.isfinite(intercept)
-    gain = (own - others)[:, shown].mean(axis=1)
-    names = [label_text(name) for name in classes]
-    return {
-        "classes": names,
-        "annotators": list(annotators),
-        "features": features,
-        "weights": int(coef.size + intercept.size),
-        "without_label": [name for name, known in zip(names, shown, strict=True) if not known],
-        "weight_of_model": float(gain[0]),
-        "weight_of_answer": dict(zip(annotators, gain[1:].tolist(), strict=True)),
-    }

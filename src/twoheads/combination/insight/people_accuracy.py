@@ -8,7 +8,7 @@ team's own posterior.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -32,13 +32,14 @@ class PeopleAccuracy(BaseEstimator):
     """Distributions of people's accuracies, of which there are intervals at any level.
 
     kind      "measured" if any answer is about an item of known truth, else "believed"
-    judged    (n_people,) weight of the answers about items of known truth
+    judged    (n_people,) number of the answers about items of known truth
     first     (n_people,) a of Beta(a, b) if measured; the mean of the logit if believed
     second    (n_people,) b; the standard deviation of the logit
     step      (n_people,) one over the number of answers
     overall   (2,) of all answers together: effective numbers of right ones and of all; mean and sd of the logit
     newcomer  (2,) a and b of the accuracy of somebody of whom nothing is known
-    effect    design effect of the answers about labelled items: those about one item depend on each other
+    effect    (n_classes,) weight of what counts as one independent answer about labelled items of each class: answers
+              about one item depend on each other, and those of unequal weights are fewer
     machines  the same of the models that give labels or scores beside people; None without any
     """
 
@@ -49,7 +50,7 @@ class PeopleAccuracy(BaseEstimator):
     step: Floats
     overall: Floats
     newcomer: Floats
-    effect: float = 1.0
+    effect: Floats
     machines: PeopleAccuracy | None = None
 
     def kinds(self) -> list[Kind]:
@@ -81,10 +82,12 @@ class PeopleAccuracy(BaseEstimator):
         return float(value[0]), float(low[0]), float(high[0])
 
 
-def measured_accuracy(answers: AnswerRows) -> PeopleAccuracy:
+def measured_accuracy(answers: AnswerRows, n_classes: int, judged: Floats | None = None) -> PeopleAccuracy:
     """Accuracies from labelled answers, narrowed by beliefs about the others where there are any.
 
     The posterior of the answers must not have used the truth of the items it is about.
+
+    judged  (n_people,) how many answers are labelled, where that is not their number: those forgotten in part
     """
     known, rest = answers.labelled(), answers.unlabelled()
     right, here, there = known.right(), known.by_person(), rest.by_person()
@@ -94,19 +97,39 @@ def measured_accuracy(answers: AnswerRows) -> PeopleAccuracy:
     all_here, all_there = known.together(), rest.together()
     means = powered_means(right, belief, all_here, elsewhere, all_there)
     overall = np.concatenate(effective_counts(right, all_here, means))
-    effect = float(design_effect(right, all_here)[0])
-    return _measured(known.sums(np.ones(len(right))), shares, newcomer, overall, effect)
+    effect = float(design_effect(right, all_here)[0]) * known.units(known.truth, n_classes)
+    return _measured(known.numbers() if judged is None else judged, shares, newcomer, overall, effect)
 
 
-def counted_accuracy(right: Floats, count: Floats, of_crowd: float, of_answers: float) -> PeopleAccuracy:
+class Units(NamedTuple):
+    """Weight of one answer where answers count as Kish's number: of each person, of each class, and of all together."""
+
+    of_person: Floats
+    of_class: Floats
+    of_all: float
+
+
+def units_of(answers: AnswerRows, n_classes: int, own: Floats | None = None) -> Units:
+    """`Units` of answers about labelled items; ``own`` as in `AnswerRows.units`."""
+    groups = (answers.person, answers.n_people), (answers.truth, n_classes), (0 * answers.person, 1)
+    of_person, of_class, of_all = (answers.units(code, n_codes, own) for code, n_codes in groups)
+    return Units(of_person, of_class, float(of_all[0]))
+
+
+def counted_accuracy(
+    right: Floats, count: Floats, judged: Floats, units: Units, of_crowd: float, of_answers: float
+) -> PeopleAccuracy:
     """Accuracies from sums over labelled items, and the `design_effects` of their answers.
 
-    right, count  (n_people,) right answers, and all, about labelled items
+    right, count  (n_people,) weight of right answers, and of all, about labelled items
+    judged        (n_people,) how many these are
     """
+    overall = np.array([right.sum(), count.sum()]) / (of_answers * units.of_all)
+    right, count = right / units.of_person, count / units.of_person
     shares = shrunk_shares(np.append(right, 0.0), np.append(count, 0.0), design_effect=of_crowd)
     newcomer = Shares(shares.a[-1:], shares.b[-1:], shares.step[-1:])
     shares = Shares(shares.a[:-1], shares.b[:-1], 1.0 / np.maximum(count, 1.0))
-    return _measured(count, shares, newcomer, np.array([right.sum(), count.sum()]) / of_answers, of_answers)
+    return _measured(judged, shares, newcomer, overall, of_answers * units.of_class)
 
 
 def design_effects(answers: AnswerRows, share: Floats) -> tuple[float, float]:
@@ -125,7 +148,7 @@ def believed_accuracy(right: Floats, count: Floats) -> PeopleAccuracy:
     """Accuracies from the team's posterior alone.
 
     right  (n_people,) sum of the beliefs that an answer is right
-    count  (n_people,) number of answers
+    count  (n_people,) number of answers, or Kish's number of weighted ones
     """
     shares = believed_shares(right, count)
     everybody = believed_shares(right.sum(keepdims=True), count.sum(keepdims=True))
@@ -137,9 +160,10 @@ def believed_accuracy(right: Floats, count: Floats) -> PeopleAccuracy:
         step=shares.step,
         overall=np.concatenate([everybody.logit_mean, everybody.sd]),
         newcomer=np.array(accuracy_prior(right, count)),
+        effect=np.ones(1),
     )
 
 
-def _measured(judged: Floats, shares: Shares, newcomer: Shares, overall: Floats, effect: float) -> PeopleAccuracy:
+def _measured(judged: Floats, shares: Shares, newcomer: Shares, overall: Floats, effect: Floats) -> PeopleAccuracy:
     unknown = np.concatenate([newcomer.a, newcomer.b])
     return PeopleAccuracy("measured", judged, shares.a, shares.b, shares.step, overall, unknown, effect)

@@ -8,7 +8,8 @@ from twoheads.combination.better_half import against, decimals
 from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.selection import selection_sentences
 from twoheads.kernels.dependence.posterior import MODE_LABELS
-from twoheads.text import count, interval, percent, probability
+from twoheads.kernels.dependence.preference import UNSURE
+from twoheads.text import SIGNIFICANCE, count, interval, p_value, percent, probability
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
@@ -19,17 +20,14 @@ ENOUGH_MEMBERS = 3
 #: A preference is reported if another class must be so many times as probable.
 NOTICEABLE = 1.05
 
-#: Below this correlation members are said to err on the same items no more often than by chance.
-LITTLE_CORRELATION = 0.1
-
 #: One member is called the stronger if its evidence is so many times as strong.
 STRONGER = 1.25
 
-#: The effect of the correction for dependence on the log loss, by `_effect`.
+#: Whether the correction for dependence lowers the log loss, by `_effect`. That it raises it is never called
+#: significant: it costs a little on most items and pays on rare ones, which the labels at hand may not show.
 _EFFECTS = {
-    "lower": "lowers the log loss significantly: ",
-    "higher": "raises the log loss significantly: ",
-    "none": "makes no significant difference: log loss ",
+    True: "lowers the log loss significantly: ",
+    False: "does not lower the log loss significantly: ",
 }
 
 
@@ -123,30 +121,32 @@ def _temperature(model: dict[str, Any]) -> str:
 
 
 def _dependence(found: dict[str, Any]) -> str:
-    human, model = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    weights = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
+    human, model = (round(weight, 2) + 0.0 for weight in weights)  # no weight is "-0.00"
     whose = "label or score" if "machines" in found else "person's answer"
     answer = f"{whose} has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
-    weights = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
+    both = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
         return (
-            f"{weights}; these rest on the prior: without truth it cannot be known how far the two share errors, "
+            f"{both}; these rest on the prior: without truth it cannot be known how far the two share errors, "
             "nor which is right where they differ."
         )
-    return f"{weights}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
+    return f"{both}; {_shared_errors(found)}{_stronger(found['dependence']['strength_ratio'])}."
 
 
 def _shared_errors(found: dict[str, Any]) -> str:
-    """Why the weights are what they are, as far as the labels show it."""
-    effect = _effect(found["record"]) if "record" in found else None
-    if effect == "lower" and found["dependence"]["partner_correlation"] < LITTLE_CORRELATION:
-        return "there is little evidence that the two err on the same items"
-    if effect == "lower":
-        return "the two err on the same items, so their agreement is weaker evidence than if they were independent"
-    if effect == "higher":
-        return "the labels contradict this correction for shared errors"
-    return "the labels do not show how far the two err on the same items"
+    """Whether the labels show that the two err on the same items, by an exact test given the true class."""
+    record = found.get("record")
+    if record is None or not record["both_labelled"]:
+        return "no item with truth has a label of both, so that how far they share errors rests on the prior"
+    seen = f"both are wrong on {record['both_wrong']:,.0f} of {count(record['both_labelled'], 'item')}"
+    beside = f"{seen}, {record['both_wrong_by_chance']:.1f} by chance; {p_value(record['both_wrong_p'])}"
+    if record["both_wrong_p"] < SIGNIFICANCE:
+        why = "so their agreement is weaker evidence than if they were independent"
+        return f"the two err on the same items more often than by chance ({beside}), {why}"
+    return f"the labels do not show that the two err on the same items more often than by chance ({beside})"
 
 
 def _stronger(ratio: float) -> str:
@@ -171,28 +171,29 @@ def preference_sentences(preference: dict[str, Any], whose: str = "people") -> l
         who, verb = (whose, "err") if preference["alone"] == "human" else ("the model", "errs")
         share, chance = preference["share_alone"], probability(preference["chance_better_alone"])
         how = "so the team answers as" if share == 1 else f"so the team's probabilities are {percent(share)} those of"
-        sentences.append(
-            f"The probability that {who} alone {verb} less than the combination is {chance}, {how} {who} alone."
-        )
+        less = f"{who} alone {verb} less than the combination"
+        if preference["chance_better_alone"] > 1.0 - UNSURE:
+            sentences.append(f"The probability that {less} is {chance}, {how} {who} alone.")
+        else:  # weights count as rows where the team decides, and no more than one item where it states a chance
+            sentences.append(f"By the weights {less}, {how} {who} alone; by the number of items, probably ({chance}).")
     return sentences
 
 
 def _holdout(record: dict[str, Any], labelled: int, who: str, *, alone: bool) -> list[str]:
-    n = record["n"]
+    n, items = record["n"], record["items"]
     if not n > 0:
         return []
-    which = f"these {n:,.0f} items" if labelled <= MODE_LABELS else f"{n:,.0f} of these items"
-    held_out = "On this item, held out" if n == 1 else f"On {which}, each held out"
+    which = f"these {items:,.0f} items" if labelled <= MODE_LABELS else f"{items:,.0f} of these items"
+    held_out = "On this item, held out" if items == 1 else f"On {which}, each held out"
     sentences = [
-        f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(n))}"
+        f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(items))}"
         f"{_better_half(record)}.{'' if alone else _chance(record, who)}"  # a team of one member is as good as that
     ]
     effect = _effect(record)
     if effect is not None:
-        remedy = " A team without it (method P+L) may do better here." if effect == "higher" else ""
         sentences.append(
             f"The correction for dependence {_EFFECTS[effect]}{record['log_loss']:.3f} with it, "
-            f"{record['plain_log_loss']:.3f} without.{remedy}"
+            f"{record['plain_log_loss']:.3f} without."
         )
     return sentences
 
@@ -203,9 +204,10 @@ def _better_half(record: dict[str, Any]) -> str:
     if rivals is None:
         return ""
     best = rivals["members"][rivals["better"]]
-    numbers = best["error"], best["team_error"], rivals["p_value"], best["n"]
-    of_all, only = abs(best["n"] - record["n"]) < 1e-6, len(rivals["members"]) == 1
-    return against(rivals["better_half"], *numbers, of_all=of_all, only=only)
+    numbers = best["error"], best["team_error"], rivals["p_value"], best["items"]
+    of_all, only = best["items"] == record["items"], len(rivals["members"]) == 1
+    alike = record["effective_items"] > (1 - 1e-9) * record["items"]
+    return against(rivals["better_half"], *numbers, of_all=of_all, only=only, alike=alike)
 
 
 def _chance(record: dict[str, Any], who: str) -> str:
@@ -218,9 +220,8 @@ def _chance(record: dict[str, Any], who: str) -> str:
     return f" The probability that it errs less than {others} is {probability(record['chance_best'])}."
 
 
-def _effect(record: dict[str, Any]) -> str | None:
-    """Whether the correction for dependence makes the log loss significantly lower or higher; None with few labels."""
-    if record["n"] < FEW_LABELS:
+def _effect(record: dict[str, Any]) -> bool | None:
+    """Whether the correction for dependence makes the log loss significantly lower; None with few labels."""
+    if record["effective_items"] < FEW_LABELS:
         return None
-    gain, noise = record["plain_log_loss"] - record["log_loss"], 2 * record["log_loss_gain_se"]
-    return "lower" if gain > noise else "higher" if gain < -noise else "none"
+    return bool(record["plain_log_loss"] - record["log_loss"] > 2 * record["log_loss_gain_se"])

@@ -16,7 +16,7 @@ from twoheads.combination.statistics.reservoir import ItemSample, SampleSum, key
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import sum_blocks
-from twoheads.kernels.answers import hard_counts
+from twoheads.kernels.answers import hard_counts, item_of_answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.calibration.tempering import N_NODES
@@ -107,11 +107,14 @@ class _BlockSums:
             assert block.answers is not None
             labelled, rest = _by_truth(block)
             counts = (0.0,) * 6 if labelled is None else self.counts(labelled)
+            numbers = answer_numbers(block, self.n_annotators, self.n_classes), label_numbers(block, self.n_classes)
             annotations = annotation_counts(block.answers, block.weight, self.n_annotators, self.n_classes)
             samples = (
                 sample_block(part, self.limit, bound) for part, bound in zip((labelled, rest), bounds, strict=True)
             )
-            return *annotations, self.majority(block), *counts, *(SampleSum([sample], self.limit) for sample in samples)
+            squares = 0.0 if labelled is None else labelled_squares(labelled)
+            sums = *annotations, *numbers, squares, self.majority(block), *counts
+            return *sums, *(SampleSum([sample], self.limit) for sample in samples)
 
         *sums, labelled, unlabelled = sum_blocks(kernel, blocks)
         samples = labelled.merged(), unlabelled.merged()
@@ -143,7 +146,16 @@ class _BlockSums:
         response: Any = 0.0 if settings.response is None else settings.response.counts(block, weighted_target(block))
         return labels, counts, crowd, answered, overlap, response
 
-    def _named(self, items: float, annotations: Floats, majority: Floats, *sums: Any) -> dict[str, Any]:
+    def _named(
+        self,
+        items: float,
+        annotations: Floats,
+        answers: Floats,
+        labels: Floats,
+        squares: float,
+        majority: Floats,
+        *sums: Any,
+    ) -> dict[str, Any]:
         """The sums by their names among the statistics; zeros where there is no labelled item."""
         n_classes, response = self.n_classes, self.settings.response
         shapes: dict[str, tuple[int, ...]] = {
@@ -162,7 +174,47 @@ class _BlockSums:
             named["overlap"] = few_digits(named["overlap"])
         if response is None:
             named["response_counts"] = None
-        return {"answered_items": items, "annotation_counts": annotations, "majority": majority, **named}
+        numbers = {"answered_items": items, "annotation_counts": annotations, "answer_numbers": answers}
+        return {**numbers, "label_numbers": labels, "labelled_squares": squares, "majority": majority, **named}
+
+
+def answer_numbers(block: Block, n_annotators: int, n_classes: int) -> Floats:
+    """How many answers each annotator gave on items of each true class, and on others, (n_annotators, n_classes + 1).
+
+    Items of weight 0 are none.
+    """
+    assert block.answers is not None
+    item, column = item_of_answers(block.answers), block.answers.column
+    truth = np.full(block.log_proba.shape[1], n_classes)
+    if block.true_label is not None:
+        truth = np.where(block.true_label == MISSING, n_classes, block.true_label)
+    there = column != MISSING
+    if block.weight is not None:
+        there &= block.weight[item] > 0
+    cell = column[there] // n_classes * (n_classes + 1) + truth[item[there]]
+    return np.bincount(cell, minlength=n_annotators * (n_classes + 1)).reshape(n_annotators, -1).astype(np.float64)
+
+
+def label_numbers(block: Block, n_classes: int) -> Floats:
+    """Labelled items of each class, those with an answer or "unsure", and "unsure" on them and on all items.
+
+    Items of weight 0 are none.
+
+    returns  (n_classes + 3,)
+    """
+    counted = np.ones(block.log_proba.shape[1], dtype=bool) if block.weight is None else block.weight > 0
+    unsure = 0 * counted if block.unsure is None else block.unsure.per_item() * counted
+    if block.true_label is None:
+        return np.append(np.zeros(n_classes + 2), unsure.sum())
+    known = counted & (block.true_label != MISSING)
+    labels = np.bincount(block.true_label[known], minlength=n_classes)
+    numbers = np.count_nonzero(known & block.has_answer()), unsure[known].sum(), unsure.sum()
+    return np.append(labels, numbers).astype(np.float64)
+
+
+def labelled_squares(block: Block) -> float:
+    """Sum of the squared weights of items."""
+    return float(block.log_proba.shape[1] if block.weight is None else (block.weight**2).sum())
 
 
 def _by_truth(block: Block) -> tuple[Block | None, Block | None]:

@@ -77,8 +77,10 @@ def open_items(
         reading = reading.with_levels_of(observations, truth)
     reading = reading.with_zeros_of(observations)
     observations = reading.read(observations)
-    n_items = len(truth)
-    number: Codes = np.arange(n_items, dtype=np.int32)
-    weight = as_weight(sample_weight, n_items)
+    weight = as_weight(sample_weight, len(truth))
     schema = Schema.of(observations, reading.levels)
+    if weight is not None and not weight.all():  # an item of weight 0 is none, wherever items are counted
+        rows = np.flatnonzero(weight)
+        observations, truth, weight = observations.take(rows), truth[rows], weight[rows]
+    number: Codes = np.arange(len(truth), dtype=np.int32)
     return InMemoryItems(schema, observations, truth, weight, number, max_numbers=max_numbers, known=known)

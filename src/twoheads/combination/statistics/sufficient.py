@@ -53,6 +53,13 @@ class SufficientStatistics(BaseEstimator):
     answered_items, annotation_counts : float, ndarray of shape (3, n_annotators)
         Weight of the items with an answer; and each annotator's number of answers, of those on items that others
         answered too, and how far these agreed.
+    answer_numbers : ndarray of shape (n_annotators, n_classes + 1)
+        How many answers each annotator gave, whatever their weights: on items known to be of each class, and on others.
+    label_numbers : ndarray of shape (n_classes + 3,)
+        How many labelled items there are of each class, and how many have an answer or "unsure"; then how many "unsure"
+        there are on them, and on all items.
+    labelled_squares : float
+        Sum of the squared weights of the labelled items.
     majority : ndarray of shape (n_classes,)
         Weight of the answered items whose majority is each class, ties split; 0 with a model.
     labelled, unlabelled : ItemSample or None
@@ -75,6 +82,9 @@ class SufficientStatistics(BaseEstimator):
     response_counts: Floats | None
     answered_items: float
     annotation_counts: Floats
+    answer_numbers: Floats
+    label_numbers: Floats
+    labelled_squares: float
     majority: Floats
     labelled: ItemSample | None
     unlabelled: ItemSample | None
@@ -83,6 +93,12 @@ class SufficientStatistics(BaseEstimator):
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.labels_per_class)
+
+    @property
+    def label_unit(self) -> float:
+        """Weight of one labelled item where they count as Kish's number of them; 1 without any."""
+        total = float(self.labels_per_class.sum())
+        return self.labelled_squares / total if total > 0 else 1.0
 
     @property
     def has_sample(self) -> bool:
@@ -109,6 +125,7 @@ class SufficientStatistics(BaseEstimator):
         return replace(
             self,
             **{name: _scaled(getattr(self, name), keep) for name in _SUMS},
+            labelled_squares=keep**2 * self.labelled_squares,
             labelled=None if self.labelled is None else self.labelled.discounted(keep),
             unlabelled=None if self.unlabelled is None else self.unlabelled.discounted(keep),
         )
@@ -123,11 +140,14 @@ class SufficientStatistics(BaseEstimator):
         counts[place] = self.counts
         annotation_counts = np.zeros((3, len(annotators)))
         annotation_counts[:, place] = self.annotation_counts
+        answer_numbers = np.zeros((len(annotators), self.answer_numbers.shape[1]))
+        answer_numbers[place] = self.answer_numbers
         return replace(
             self,
             annotators=annotators,
             counts=counts,
             annotation_counts=annotation_counts,
+            answer_numbers=answer_numbers,
             labelled=None if self.labelled is None else self.labelled.reindexed(place, self.n_classes),
             unlabelled=None if self.unlabelled is None else self.unlabelled.reindexed(place, self.n_classes),
         )
@@ -167,7 +187,7 @@ class SufficientStatistics(BaseEstimator):
         )
 
 
-#: The fields that are sums over items of weights.
+#: The fields that are sums over items.
 _SUMS = (
     "counts",
     "crowd_counts",
@@ -177,9 +197,14 @@ _SUMS = (
     "response_counts",
     "answered_items",
     "annotation_counts",
+    "answer_numbers",
+    "label_numbers",
     "majority",
     "labels_per_class",
 )
+
+#: Sums that are not discounted as weights are.
+_OTHER_SUMS = ("labelled_squares", "n_labelled", "n_unlabelled")
 
 
 def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tuple[str, ...]) -> SufficientStatistics:
@@ -192,7 +217,7 @@ def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tup
     limit = sample_size(parts[0].n_classes)
     return replace(
         parts[0],
-        **{name: _total([getattr(part, name) for part in parts]) for name in (*_SUMS, "n_labelled", "n_unlabelled")},
+        **{name: _total([getattr(part, name) for part in parts]) for name in (*_SUMS, *_OTHER_SUMS)},
         machines=tuple(name for name in annotators if any(name in part.machines for part in parts)),
         levels=levels,
         has_model=any(part.has_model for part in parts),

@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betaincinv, expit
 
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.weights import kish_number
 
 #: Log-odds at which the distribution of the share of items that differ is known: its tails matter as its middle does.
 _LOG_ODDS = np.linspace(-18.0, 18.0, 361)
@@ -87,7 +88,7 @@ def paired_interval(difference: Floats, weight: Floats, level: float, *, n_picke
                         large, never too small: the lower end has the tail ``(1 - level) / (2 n_picked)`` (Bonferroni)
     """
     found, tail = differing_items(difference, weight), (1.0 - level) / 2.0
-    count = max(float(weight.sum() ** 2 / (weight**2).sum()), found.below + found.above)
+    count = max(kish_number(weight), found.below + found.above)
     scale = found.unit * count / float(weight.sum()) if found.below + found.above else 1.0
     turned = Discordant(found.above, found.below, found.unit)
     return scale * _low_end(found, count, tail / n_picked), -scale * _low_end(turned, count, tail)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.weights import heavy_factor
 
 
 class Rows(NamedTuple):
@@ -106,6 +107,34 @@ def mean_variances(values: Floats, rows: Rows) -> Floats:
 def kish_count(rows: Rows) -> Floats:
     """Kish's effective number of rows, ``(sum w)^2 / sum w^2``, (n_groups,); 0 for a group without rows."""
     return ratio(group_sums(np.ones(len(rows.weight)), rows) ** 2, group_sums(rows.weight, rows))
+
+
+def item_count(rows: Rows) -> Floats:
+    """Kish's number of clusters by the mean weight of their rows, (n_groups,): all of them where weights are equal."""
+    n_cells = len(rows.of_cell)
+    weight = sums(rows.cell, rows.weight, n_cells) / np.bincount(rows.cell, minlength=n_cells)
+    total, squares = (sums(rows.of_cell, weight**power, rows.n_groups) for power in (1, 2))
+    return ratio(total**2, squares)
+
+
+def uneven(values: Floats, rows: Rows) -> Floats:
+    """How many times the variance of a mean is that of as many equal rows as Kish's number, at least 1, (n_groups,).
+
+    ``K sum w^2 d^2 / (W sum w d^2)`` with ``d = v - mean``: above 1 where rows far from the mean have the larger
+    weights; times `heavy`. See `twoheads.kernels.inference.weights.effective_number`.
+
+    values  (n_rows,)
+    """
+    squares = (values - group_means(values, rows)[rows.group]) ** 2
+    total, second = group_sums(np.ones(len(values)), rows), group_sums(rows.weight * squares, rows)
+    seen = ratio(kish_count(rows) * second, total * group_sums(squares, rows), 1.0)
+    return np.asarray(np.maximum(seen, 1.0) * heavy(rows))
+
+
+def heavy(rows: Rows) -> Floats:
+    """`heavy_factor` of the weights of each group, (n_groups,)."""
+    second, fourth = group_sums(rows.weight, rows), group_sums(rows.weight**3, rows)
+    return heavy_factor(kish_count(rows), ratio(second**2, fourth))
 
 
 def cluster_count(rows: Rows) -> Floats:

@@ -10,9 +10,12 @@ from twoheads.kernels.inference.grouped_rows import (
     Rows,
     clusters_per_group,
     group_means,
+    heavy,
+    item_count,
     kish_count,
     mean_variances,
     ratio,
+    uneven,
 )
 from twoheads.kernels.inference.prediction_powered import Means
 
@@ -50,18 +53,20 @@ def design_effect(outcome: Floats, rows: Rows) -> Floats:
     """How many times the variance of a share is that of as many independent rows: from 1 to the rows per cluster.
 
     ``V n / (share (1 - share)) (t_{C-1} / t_{n-1})^2``: V is the sandwich variance of C clusters, which is itself
-    uncertain where they are few, and t are Student's quantiles (Korn & Graubard 1998, Survey Methodology 24). Where all
-    outcomes are the same it is the upper end.
+    uncertain where they are few, n and C are Kish's numbers, and t are Student's quantiles (Korn & Graubard 1998,
+    Survey Methodology 24). Where all outcomes are the same it is the upper end. Where weights go with outcomes, it may
+    be as many times more as `uneven` says.
 
     outcome  (n_rows,) 0 or 1
     returns  (n_groups,)
     """
     share, count = group_means(outcome, rows), kish_count(rows)
     variance = mean_variances(outcome, rows)
-    clusters = clusters_per_group(rows)
-    most = np.maximum(ratio(count, clusters, 1.0), 1.0)
+    clusters = item_count(rows)
+    most = np.maximum(ratio(count, clusters, 1.0), 1.0) * uneven(outcome, rows)
     few, many = (stdtrit(np.maximum(each - 1.0, 1.0), 0.975) for each in (np.minimum(clusters, count), count))
-    return np.clip(ratio(variance * count, share * (1.0 - share), np.inf) * (few / many) ** 2, 1.0, most)
+    seen = ratio(variance * count, share * (1.0 - share), np.inf) * (few / many) ** 2
+    return np.clip(seen * heavy(rows), 1.0, most)
 
 
 def effective_counts(outcome: Floats, labelled: Rows, means: Means) -> tuple[Floats, Floats]:

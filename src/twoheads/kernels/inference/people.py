@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logit
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.grouped_rows import Rows, group_means, group_sums, kish_count, ratio
+from twoheads.kernels.inference.grouped_rows import Rows, group_means, group_sums, heavy, kish_count, ratio
 from twoheads.kernels.inference.prediction_powered import Moments, pooled, unit_moments
 from twoheads.kernels.inference.shrinkage import Realised, Shares, crowd_design_effect, shrunk_shares
 
@@ -46,11 +46,13 @@ class RealisedCounts(NamedTuple):
     share        that of ``top`` among ``bottom``
     known_like   the number of answers that it is known like, at most 1e6
     unexplained  ``var(e) / var(z)``, the part of the variance of an answer that its belief does not explain
+    per_answer   how many of Kish's answers one independent answer is, see `uneven_crowd`
     """
 
     share: Floats
     known_like: Floats
     unexplained: Floats
+    per_answer: Floats
 
 
 def measured_shares(
@@ -107,7 +109,7 @@ def _realised(bottom: Evidence, found: RealisedCounts, labelled: Rows, unlabelle
     """Of how many answers the shares are, those believed to be of ``bottom`` counted by their belief."""
     answers = kish_count(labelled) * group_means(bottom.outcome, labelled)
     answers = answers + kish_count(unlabelled) * group_means(bottom.elsewhere, unlabelled)
-    return Realised(answers, found.unexplained)
+    return Realised(answers / found.per_answer, found.unexplained)
 
 
 def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled: Rows) -> RealisedCounts:
@@ -117,7 +119,7 @@ def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
     [0, 1] of ``z = top - R bottom`` on its belief, R the share of the labelled answers. The error of ``mean(z)`` about
     that of the M answers is ``N/M (mean(e) with - mean(e) without)``, ``e = z - b f_z``, of variance
     ``N/M var(e) / n``. So the share is known like ``m M/N var(z) / var(e)`` answers, m those of ``bottom`` with a
-    label. Where the beliefs do not help b is 0.
+    label. Where the beliefs do not help b is 0. Weighted answers count as Kish's number of them, or fewer.
     """
     start = ratio(group_means(top.outcome, labelled), group_means(bottom.outcome, labelled))
     z = [
@@ -129,8 +131,22 @@ def realised_counts(top: Evidence, bottom: Evidence, labelled: Rows, unlabelled:
     here, there = kish_count(labelled), kish_count(unlabelled)
     missing = ratio(there, here + there)
     of_top, of_bottom = (corrected_means(each, slope * missing, labelled, unlabelled) for each in (top, bottom))
-    count = here * group_means(bottom.outcome, labelled) / np.maximum(share * missing, 1e-6)
-    return RealisedCounts(np.clip(ratio(of_top, of_bottom), 0.0, 1.0), np.minimum(count, 1e6), share)
+    per_answer = uneven_crowd(z[0], labelled)
+    count = here * group_means(bottom.outcome, labelled) / np.maximum(share * missing * per_answer, 1e-6)
+    return RealisedCounts(np.clip(ratio(of_top, of_bottom), 0.0, 1.0), np.minimum(count, 1e6), share, per_answer)
+
+
+def uneven_crowd(residual: Floats, rows: Rows) -> Floats:
+    """`uneven` of all people together: of one, few errors do not show whether they are on items of large weights.
+
+    ``sum_g sum w^2 e^2 / W_g^2`` over ``sum_g sum w e^2 / (W_g K_g)``, at least 1, times each person's `heavy`.
+
+    residual  (n_rows,) of mean 0 in each group
+    """
+    total, squares = group_sums(np.ones(len(residual)), rows), residual**2
+    seen = ratio(group_sums(rows.weight * squares, rows), total**2).sum()
+    usual = ratio(group_sums(squares, rows), total * kish_count(rows)).sum()
+    return (max(1.0, float(seen / usual)) if usual > 0 else 1.0) * heavy(rows)
 
 
 def corrected_means(evidence: Evidence, tuning: Floats, labelled: Rows, unlabelled: Rows) -> Floats:

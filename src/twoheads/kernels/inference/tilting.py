@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.weights import effective_number
 
 #: A mean at the very end of the values has no tilt: it is moved inwards by this share of their range.
 INWARDS = 1e-6
@@ -75,7 +76,7 @@ def tilting_interval(
     possible: tuple[Floats, Floats] | None = None,
     reach: float = -np.inf,
 ) -> tuple[float, float]:
-    """Interval of the mean of values, of which n (Kish's number, by their weights) were seen.
+    """Interval of the mean of values, of which n (`effective_number`, by their weights) were seen.
 
     values, weight  (n_values,) weights positive
     possible        values that might have been seen as well, and their weights in items: they widen the range of what
@@ -97,7 +98,7 @@ def tilting_interval(
 def _sample(values: Floats, weight: Floats, possible: tuple[Floats, Floats] | None) -> Sample | None:
     """The mean of the values and their family; None where all values are the same."""
     mean = float(weight @ values / weight.sum())
-    count = float(weight.sum() ** 2 / (weight**2).sum())
+    count = effective_number(values, weight)
     share = weight * (count / weight.sum())
     if possible is not None:
         values, share = np.concatenate([values, possible[0]]), np.concatenate([share, possible[1]])

@@ -127,7 +127,7 @@ def error_correlation(
         return np.nan, np.nan, np.nan
     estimate = float(weight @ products) / n_pairs
     influence = products - estimate * (number - 1.0) * squares / 2.0
-    se = float(np.sqrt(weight @ influence**2)) / n_pairs
+    se = float(np.linalg.norm(weight * influence)) / n_pairs
     reach = float(norm.isf((1.0 - level) / 2.0)) * se
     return tuple(float(np.clip(value, -1.0, 1.0)) for value in (estimate, estimate - reach, estimate + reach))  # type: ignore[return-value]
 

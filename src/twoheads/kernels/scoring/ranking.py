@@ -55,14 +55,14 @@ def auc_interval(parts: Floats, true_label: Codes, weight: Floats, level: float)
     The variance is that of the parts within each true class, with its own degrees of freedom (Satterthwaite). To each
     class `_UNSEEN` of an item is added that is ranked at random: with few items, the badly ranked ones may not have
     been seen. An area of 0 or 1, or of items that are all ranked alike, has Wilson's interval of a share of as many as
-    the smallest class has.
+    the smallest class has (Kish's number, by their weights).
 
     parts, true_label, weight  (n_items,)
     """
     area = float(weight @ parts / weight.sum())
-    counts = np.bincount(true_label)
     if not 0.0 < area < 1.0 or np.ptp(parts) < _ALIKE:
-        z, least = float(ndtri((1.0 + level) / 2.0)), float(counts[counts > 0].min())
+        total, squares = np.bincount(true_label, weight), np.bincount(true_label, weight**2)
+        z, least = float(ndtri((1.0 + level) / 2.0)), float((total[total > 0] ** 2 / squares[total > 0]).min())
         low, high = wilson_interval(np.clip([area], 0.0, 1.0), np.array([least]), z)
         return float(low[0]), float(high[0])
     variance, freedom = _within_classes(parts, true_label, weight, area)

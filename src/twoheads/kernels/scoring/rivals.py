@@ -88,13 +88,14 @@ def rival_sums(
 def _paired(error: Floats, team_error: Floats, weight: Floats, group: Codes, n_groups: int) -> Floats:
     """`PairedSums` of each group, (8, n_groups)."""
     difference = error - team_error
+    counted = weight > 0
     columns = PairedSums(
-        np.ones_like(weight),
+        1.0 * counted,
         weight,
         weight * error,
         weight * team_error,
-        1.0 * (difference > 0),
-        1.0 * (difference < 0),
+        1.0 * (counted & (difference > 0)),
+        1.0 * (counted & (difference < 0)),
         weight * np.abs(difference),
         (weight * difference) ** 2,
     )

@@ -11,11 +11,12 @@ from twoheads.confusion.base import Confusion
 from twoheads.evaluation.leakage import HELD_OUT, NOT_RECOGNISED, UNKNOWN
 from twoheads.evaluation.team import MeasuresPeople, Team, confusion_of, people_of
 from twoheads.kernels.arrays import Floats
+from twoheads.kernels.inference.grouped_rows import ratio
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
-from twoheads.text import listed, percent
+from twoheads.text import count, listed, percent
 
 #: With more classes than this, each class's accuracy and the most confused pairs are given in place of the matrix.
 MAX_MATRIX = 30
@@ -63,16 +64,23 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     return section | {"words": " ".join(_sentences(section, status))}
 
 
-def _counts(team: Team, confusion: Confusion, people: list[int]) -> tuple[Floats, str, float]:
-    """Answers by true class, (n_classes, n_classes), of all people; of what kind they are, and their design effect."""
+def _counts(team: Team, confusion: Confusion, people: list[int]) -> tuple[Floats, str, Floats]:
+    """Answers by true class, (n_classes, n_classes), of all people; of what kind they are, and their design effect.
+
+    Weighted answers about a class add up to their number; the effect, (n_classes,), is as many of them as one counts.
+    """
     counted = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
+    ones = np.ones(len(counted))
     if not isinstance(team, MeasuresPeople):
-        return counted, "measured", 1.0
+        return counted, "measured", ones
     known = team.labelled_counts_[people].sum(axis=0)
-    return (known, "measured", team.people_accuracy_.effect) if known.any() else (counted, "believed", 1.0)
+    if not known.any():
+        return counted, "believed", ones
+    per_weight = ratio(team.labelled_numbers_[people].sum(axis=0), known.sum(axis=0), 1.0)
+    return known * per_weight, "measured", team.people_accuracy_.effect * per_weight
 
 
-def _interval(right: Floats, total: Floats, effect: float | None) -> tuple[list[float | None], list[float | None]]:
+def _interval(right: Floats, total: Floats, effect: Floats | None) -> tuple[list[float | None], list[float | None]]:
     """95 % intervals of shares ``right / total`` under Jeffreys' prior; None where nothing was seen, or measured."""
     if effect is None:
         return [None] * len(total), [None] * len(total)
@@ -81,7 +89,7 @@ def _interval(right: Floats, total: Floats, effect: float | None) -> tuple[list[
     return low, high
 
 
-def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: float | None) -> list[dict[str, Any]]:
+def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: Floats | None) -> list[dict[str, Any]]:
     total, right = counts.sum(axis=0), np.diag(counts)
     low, high = _interval(right, total, effect)
     used_low, used_high = confusion.accuracy_interval(SHOWN_LEVEL)
@@ -101,7 +109,7 @@ def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: f
     ]
 
 
-def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dict[str, Any]]:
+def _pairs(counts: Floats, classes: list[str], effect: Floats | None) -> list[dict[str, Any]]:
     """The pairs most often confused: by count, then by the share of the true class; believed ones by their share.
 
     ``frequent`` are those that are more than a slip.
@@ -113,7 +121,7 @@ def _pairs(counts: Floats, classes: list[str], effect: float | None) -> list[dic
     answer, truth = np.nonzero(off_diagonal & (by_size >= (0.5 if effect is not None else _MIN_BELIEVED)))
     most = np.lexsort((-share[answer, truth], -by_size[answer, truth]))[:_MAX_PAIRS]
     answer, truth = answer[most], truth[most]
-    low, high = _interval(counts[answer, truth], total[truth], effect)
+    low, high = _interval(counts[answer, truth], total[truth], None if effect is None else effect[truth])
     return [
         {
             "truth": classes[j],
@@ -176,7 +184,7 @@ def _who(section: dict[str, Any]) -> str:
 def _on_pairs(section: dict[str, Any]) -> str:
     first = section["pairs"][0] if section["pairs"] else None
     if first is None:
-        return f"No two classes were confused in {section['n_answers']:,.0f} answers."
+        return f"No two classes were confused in {count(section['n_answers'], 'answer')}."
     if not first["frequent"]:
         return "No confusion is frequent enough to be more than a slip; more truth labels would show."
     return (

@@ -13,6 +13,7 @@ from twoheads.evaluation.team import ExplainsItems, Team, levels_of
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.observations import Observations, answers_of_people, people_in
 from twoheads.observations.labels import label_text
+from twoheads.text import count
 
 _MAX_LOG_ODDS = 99.0  # log-odds beyond this are certainty
 
@@ -110,6 +111,6 @@ def _sentence(n_apart: int, n_both: int) -> str:
     if n_both == 0:
         return "No item has both an answer and a model prediction, so there are no disagreements to look at."
     return (
-        f"Human and model disagree on {n_apart:,} of {n_both:,} items. "
+        f"Human and model disagree on {n_apart:,} of {count(n_both, 'item')}. "
         "A second look is most informative on the items below."
     )
