@@ -59,6 +59,8 @@ def test_with_labels(has_unlabelled, has_dependence, mean_overlap, has_model, st
         mean_overlap=mean_overlap,
         has_model=has_model,
     )
+    if S.EM in stages and mean_overlap and not has_model:  # as it starts without labels
+        stages = (S.COUNTS, S.VOTES, *stages[1:])
     assert found == stages
 
 

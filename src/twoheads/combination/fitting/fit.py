@@ -25,12 +25,14 @@ from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import model_labels
 from twoheads.combination.rule import CombinationRule
+from twoheads.combination.statistics.folds import by_content
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.matrices import MANY_CLASSES
 from twoheads.kernels.confusion.shapes import model_overlap
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
@@ -92,6 +94,9 @@ def _initial_state(
     if labelled is not None:
         reusable = pool is None and not opened.statistics.n_unlabelled
         blocks = opened.blocks if reusable and opened.blocks is not None else labelled.blocks()
+        if parts.dependence is not None and opened.statistics.answered[1] > 0 and len(labelled) <= MODE_LABELS:
+            labelled = labelled.transform(by_content(blocks, schema.annotators))
+            blocks = labelled.blocks()
     return FitState(
         parts=parts,
         schema=schema,
