@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,6 +104,17 @@ def test_two_labels_on_which_most_judges_err_do_not_turn_the_classes_round(kind,
     hard = np.argsort(alone[np.arange(len(truth)), truth])[:2]
     team = with_labels(seen, truth, hard)
     assert (team.argmax(axis=1) != truth).mean() < (alone.argmax(axis=1) != truth).mean() + 0.05
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nor_do_they_beside_a_model(seed):
+    seen, truth = related_judges(seed, "label")
+    logit = np.random.default_rng(seed).normal(2 * truth - 1, 2.0)
+    proba = np.column_stack([1 / (1 + np.exp(logit)), 1 / (1 + np.exp(-logit))])
+    seen = replace(seen, model_proba=(proba,))
+    alone = th.recommended().fit(seen).predict_proba(seen)
+    hard = np.argsort(alone[np.arange(len(truth)), truth])[:2]
+    assert (with_labels(seen, truth, hard).argmax(axis=1) != truth).mean() < 0.4
 
 
 @pytest.mark.parametrize("kind", ["label", "score"])

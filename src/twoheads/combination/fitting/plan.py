@@ -5,13 +5,14 @@
 | none | no | | start (or votes), EM |
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
-| some | no | | counts; (votes and) EM if there are unlabelled items of positive weight |
+| some | no | | counts; (start or votes, and) EM if there are unlabelled items of positive weight |
 | some | yes | no | counts, agreement if there are unlabelled items, dependence |
-| some | yes | yes | counts, dependence; with unlabelled items (votes and) EM between them, and its temperature |
+| some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between them, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
-EM starts from votes where mean overlap is at least 2 and there is no model, the votes on labelled items being their
-truth: with few labels a fit is near that without any. Unlabelled items of weight 0 are ignored where there are labels.
+Where mean overlap is at least 2, EM starts as it does without labels: from votes if there is no model, the votes on
+labelled items being their truth, else from the priors. Started from a few labels alone, on which most members happen to
+err, it would take all classes for each other. Unlabelled items of weight 0 are ignored where there are labels.
 """
 
 from __future__ import annotations
@@ -64,13 +65,12 @@ def plan_fit(
     has_panel : bool
         Whether there are members and labels enough to give members weights of their own.
     """
-    from_votes = mean_overlap and not has_model
+    start = Stage.VOTES if mean_overlap and not has_model else Stage.START
     if has_labels:
         panel = (Stage.PANEL,) if has_panel and has_dependence else ()
-        em = (Stage.VOTES, Stage.EM) if from_votes else (Stage.EM,)
+        em = (start, Stage.EM) if mean_overlap else (Stage.EM,)
         stages = (Stage.COUNTS, *_with_labels(em, has_unlabelled, has_dependence, mean_overlap), *panel)
     else:
-        start = Stage.VOTES if from_votes else Stage.START
         stages = (start, *_without_labels(has_dependence, mean_overlap))
     _log.info("stages of the fit: %s", "; ".join(stage.value for stage in stages))
     return stages
