@@ -5,13 +5,13 @@
 | none | no | | start (or votes), EM |
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
-| some | no | | counts; (start or votes, and) EM if there are unlabelled items of positive weight |
+| some | no | | counts; (votes, and) EM if there are unlabelled items of positive weight |
 | some | yes | no | counts, agreement if there are unlabelled items, dependence |
 | some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between them, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
 Where mean overlap is at least 2, EM starts as it does without labels: from votes if there is no model, the votes on
-labelled items being their truth, else from the priors. Started from a few labels alone, on which most members happen to
+labelled items being their truth, else, with a dependence, from the priors. Started from a few labels alone, on which most members happen to
 err, it would take all classes for each other. Unlabelled items of weight 0 are ignored where there are labels.
 """
 
@@ -68,7 +68,7 @@ def plan_fit(
     start = Stage.VOTES if mean_overlap and not has_model else Stage.START
     if has_labels:
         panel = (Stage.PANEL,) if has_panel and has_dependence else ()
-        em = (start, Stage.EM) if mean_overlap else (Stage.EM,)
+        em = (start, Stage.EM) if mean_overlap and (has_dependence or not has_model) else (Stage.EM,)
         stages = (Stage.COUNTS, *_with_labels(em, has_unlabelled, has_dependence, mean_overlap), *panel)
     else:
         stages = (start, *_without_labels(has_dependence, mean_overlap))
