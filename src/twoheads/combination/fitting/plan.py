@@ -7,12 +7,13 @@
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
 | some | no | | counts; (votes, and) EM if there are unlabelled items of positive weight |
 | some | yes | no | counts, agreement if there are unlabelled items, dependence |
-| some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between them, and its temperature |
+| some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
 Where mean overlap is at least 2, EM starts as it does without labels: from votes if there is no model, the votes on
-labelled items being their truth, else, with a dependence, from the priors. Started from a few labels alone, on which most members happen to
-err, it would take all classes for each other. Unlabelled items of weight 0 are ignored where there are labels.
+labelled items being their truth, else, with a dependence, from the priors. Started from a few labels alone, on which
+most members happen to err, it would take all classes for each other. Unlabelled items of weight 0 are ignored where
+there are labels.
 """
 
 from __future__ import annotations
