@@ -6,6 +6,7 @@
 - judges: LLM judges, half of the texts to learn from and half held out, both in turn, beside logistic regression with a
   ridge penalty by cross-validation on the same labels or scores, and the judge with the fewest errors on the latter.
 - crowds: people without a model or truth, beside the majority vote (ties shared) and Dawid and Skene's EM.
+- few: judges and crowds with no label, one, two and so on: more truth must not make a team worse.
 """
 
 import argparse
@@ -22,9 +23,12 @@ import twoheads as th
 from benchmarks.quality import draw
 from benchmarks.real_sets import find_sets
 from twoheads.evaluation import error_rate, log_loss
+from twoheads.observations import as_observations
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PAIR_SIZES, JUDGE_SIZES = (0, 10, 30, 100, 300, "all"), (20, 50, 100, 200, 500, "all")
+#: Numbers of labels of `few`; items of crowds beyond so many are left out there.
+FEW_SIZES, FEW_ITEMS = (0, 1, 2, 5, 10, 20, 30, 50), 1200
 #: Errors above those of the better partner that count as worse, in points.
 WORSE = 0.5
 
@@ -88,12 +92,17 @@ def ridge(X, y, X_test):
     return model.fit((X - mean) / sd, y).predict_proba((X_test - mean) / sd)
 
 
-def judges(folder, draws):
-    """A panel of LLM judges, from labels, from scores, and from scores as probabilities."""
+def read_judges(folder):
+    """Labels and scores of LLM judges, a column each, and the truth."""
     table = pd.read_parquet(Path(folder) / "judges" / "judges.parquet")
     score = table.pivot(index="item", columns="annotator", values="score")
     label = table.pivot(index="item", columns="annotator", values="answer").loc[score.index].astype(int)
-    truth = table.groupby("item")["truth"].first().loc[score.index].to_numpy().astype(int)
+    return label, score, table.groupby("item")["truth"].first().loc[score.index].to_numpy().astype(int)
+
+
+def judges(folder, draws):
+    """A panel of LLM judges, from labels, from scores, and from scores as probabilities."""
+    label, score, truth = read_judges(folder)
     kinds = {
         "label": label,
         "score": score,
@@ -141,24 +150,30 @@ def dawid_skene(item, person, answer, n_classes, iterations=50):
     return share
 
 
-def crowds(folder, draws):
-    """Public crowds without model or truth; ``draws`` is not needed."""
-    table, rows = pd.read_parquet(Path(folder) / "crowds" / "answers.parquet"), []
+def read_crowds(folder):
+    """(name, item, person, answer, truth, observations) of each public crowd; a truth of -1 is not known."""
+    table = pd.read_parquet(Path(folder) / "crowds" / "answers.parquet")
     for name, part in table.groupby("set"):
         truth_of = part["truth"].where(part["truth"].notna() & (part["truth"] != ""))
         classes = pd.Index(sorted({*part["answer"], *truth_of.dropna()}))
         (item, _), (person, _) = pd.factorize(part["item"]), pd.factorize(part["annotator"])
         answer, truth = classes.get_indexer(part["answer"]), np.full(item.max() + 1, -1)
         truth[item[truth_of.notna()]] = classes.get_indexer(truth_of.dropna())
-        known = np.flatnonzero(truth >= 0)
-        votes = np.zeros((len(truth), len(classes)))
+        columns = {"item": item, "annotator": person.astype(str), "answer": answer}
+        seen = th.Observations.from_answers(pd.DataFrame(columns), classes=np.arange(len(classes)))
+        yield name, item, person, answer, truth, seen.take(np.argsort(np.asarray(seen.items, dtype=np.intp)))
+
+
+def crowds(folder, draws):
+    """Public crowds without model or truth; ``draws`` is not needed."""
+    rows = []
+    for name, item, person, answer, truth, seen in read_crowds(folder):
+        known, n_classes = np.flatnonzero(truth >= 0), seen.n_classes
+        votes = np.zeros((len(truth), n_classes))
         np.add.at(votes, (item, answer), 1.0)
         tied = (votes == votes.max(axis=1, keepdims=True))[known]
         majority = 100 * np.mean(1 - tied[np.arange(len(known)), truth[known]] / tied.sum(axis=1))
-        columns = {"item": item, "annotator": person.astype(str), "answer": answer}
-        seen = th.Observations.from_answers(pd.DataFrame(columns), classes=np.arange(len(classes)))
-        seen = seen.take(np.argsort(np.asarray(seen.items, dtype=np.intp)))
-        methods = dawid_skene(item, person, answer, len(classes)), th.recommended().fit(seen).predict_proba(seen)
+        methods = dawid_skene(item, person, answer, n_classes), th.recommended().fit(seen).predict_proba(seen)
         rows.append((name, majority, *(number for each in methods for number in scores(truth[known], each[known]))))
     columns = ["set", "majority %", "Dawid-Skene %", "log loss", "team %", "log loss of the team"]
     shown = pd.DataFrame(rows, columns=columns).set_index("set")
@@ -166,7 +181,34 @@ def crowds(folder, draws):
     print(shown.assign(above_majority=shown["team %"] - shown["majority %"]).round(3).to_string())
 
 
-PARTS = {"judges": judges, "crowds": crowds, "pairs": pairs, "rounded": rounded}
+def few(folder, draws):
+    """Judges (half of the texts held out) and crowds (50 labels held back for the draws) with few labels."""
+    label, score, truth = read_judges(folder)
+    rows, item = [], np.random.default_rng(0).permutation(len(truth))
+    for kind, wide in (("label", label), ("score", score)):
+        seen = as_observations(wide.add_suffix(f".{kind}").reset_index(drop=True), classes=[0, 1])
+        for half in (0, 1):
+            learn, judge = np.array_split(item, 2)[:: 1 - 2 * half]
+            for seed in range(draws):
+                order = np.random.default_rng(seed).permutation(learn)
+                for n in FEW_SIZES:
+                    proba = fitted(seen.take(order), truth[order], n).predict_proba(seen.take(judge))
+                    rows.append((f"judges, {kind}s, half {half}", n, *scores(truth[judge], proba)))
+    for name, _, _, _, truth, seen in read_crowds(folder):
+        some = np.sort(np.random.default_rng(5).permutation(len(truth))[:FEW_ITEMS])
+        seen, truth = seen.take(some), truth[some]
+        for seed in range(draws):
+            known = np.random.default_rng(seed).permutation(np.flatnonzero(truth >= 0))
+            judge, order = known[FEW_SIZES[-1] :], np.concatenate([known, np.flatnonzero(truth < 0)])
+            for n in FEW_SIZES:
+                proba = np.empty((len(truth), seen.n_classes))
+                proba[order] = fitted(seen.take(order), truth[order], n).predict_proba(seen.take(order))
+                rows.append((name, n, *scores(truth[judge], proba[judge])))
+    means = pd.DataFrame(rows, columns=["set", "n", "error", "loss"]).groupby(["set", "n"]).mean()
+    print(means.apply(lambda row: f"{row['error']:.1f} / {row['loss']:.3f}", axis=1).unstack("n").to_string())
+
+
+PARTS = {"judges": judges, "crowds": crowds, "few": few, "pairs": pairs, "rounded": rounded}
 
 
 def main():

@@ -67,6 +67,20 @@ def test_several_files_and_several_people(cluster, folder, tmp_path):
     assert_same(th.recommended().fit(*crowd.read()), th.recommended().fit(cluster.hold(crowd)))
 
 
+def test_judges_without_a_model_whatever_the_order_of_their_rows(cluster, tmp_path):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, size=6_000)
+    known = np.where(rng.random(6_000) < 0.1, truth.astype(str), "")
+    columns = {f"judge{at}.label": np.where(rng.random(6_000) < 0.7, truth, 1 - truth) for at in range(4)}
+    whole, order = pa.table({"item": np.arange(6_000), **columns, "truth": known}), rng.permutation(6_000)
+    for name, rows in (("there", whole), ("mixed", whole.take(order))):
+        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=700)
+    here = th.recommended().fit(*tables.scan(tmp_path / "there.parquet", classes=["0", "1"]).read())
+    for name in ("there", "mixed"):
+        table = tables.scan(tmp_path / f"{name}.parquet", classes=["0", "1"])
+        assert_same(here, th.recommended().fit(cluster.hold(table)))
+
+
 class Trouble(ProgressCallback):
     """Makes trouble at the third pass."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import twoheads as th
 from twoheads.kernels.answers import pack_answers
-from twoheads.observations import Observations
+from twoheads.observations import Observations, as_observations
 
 
 def panel(error, truth):
@@ -72,3 +75,68 @@ def test_with_independent_members_the_panel_is_never_worse_than_chance_allows(n_
         team.panel_ = None
         losses.append(own + np.log(team.predict_proba(seen)[new, truth[new]]).mean())
     assert np.mean(losses) < 0.01
+
+
+def related_judges(seed, kind, share=0.5, n_items=900):
+    """A frame of eight judges in two families, by labels or by scores from 0 to 9, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth, columns = (rng.random(n_items) < share).astype(int), {}
+    for family in range(2):
+        shared = rng.normal(size=n_items)
+        for judge in range(4):
+            evidence = rng.uniform(0.4, 0.9) * (2 * truth - 1) + 0.7 * shared + 0.7 * rng.normal(size=n_items)
+            score = np.clip(np.round(4.5 + 2.2 * (evidence + rng.normal())), 0, 9)
+            columns[f"judge{family}{judge}.{kind}"] = score if kind == "score" else (score > 4).astype(int)
+    return as_observations(pd.DataFrame(columns), classes=[0, 1]), truth
+
+
+def with_labels(seen, truth, items):
+    known = np.full(len(truth), -1)
+    known[items] = truth[items]
+    return th.recommended().fit(seen, known).predict_proba(seen)
+
+
+@pytest.mark.parametrize("kind", ["label", "score"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_labels_on_which_most_judges_err_do_not_turn_the_classes_round(kind, seed):
+    seen, truth = related_judges(seed, kind)
+    alone = th.recommended().fit(seen).predict_proba(seen)
+    hard = np.argsort(alone[np.arange(len(truth)), truth])[:2]
+    team = with_labels(seen, truth, hard)
+    assert (team.argmax(axis=1) != truth).mean() < (alone.argmax(axis=1) != truth).mean() + 0.05
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_beside_a_model_judges_are_not_taken_for_worse_than_chance_either(seed):
+    seen, truth = related_judges(seed, "label")
+    logit = np.random.default_rng(seed).normal(2 * truth - 1, 2.0)
+    proba = np.column_stack([1 / (1 + np.exp(logit)), 1 / (1 + np.exp(-logit))])
+    seen = replace(seen, model_proba=(proba,))
+    alone = th.recommended().fit(seen).predict_proba(seen)
+    hard = np.argsort(alone[np.arange(len(truth)), truth])[:2]
+    known = np.where(np.isin(np.arange(len(truth)), hard), truth, -1)
+    assert np.diagonal(th.recommended().fit(seen, known).confusion_.crowd_given_true_).mean() > 0.5
+
+
+@pytest.mark.parametrize("kind", ["label", "score"])
+def test_one_label_moves_predictions_little(kind):
+    seen, truth = related_judges(2, kind)
+    alone = th.recommended().fit(seen).predict_proba(seen)
+    for item in (0, 1, 2):
+        assert np.abs(with_labels(seen, truth, [item]) - alone).mean() < 0.03
+
+
+@pytest.mark.parametrize("kind", ["label", pytest.param("score", marks=pytest.mark.slow)])
+def test_on_average_labels_do_not_make_a_panel_worse(kind):
+    """Means over eight panels: ten labels against none."""
+    gains = []
+    for seed in range(8):
+        seen, truth = related_judges(10 + seed, kind)
+        new = np.arange(10, len(truth))
+        probas = th.recommended().fit(seen).predict_proba(seen), with_labels(seen, truth, np.arange(10))
+        losses = [-np.log(proba[new, truth[new]]).mean() for proba in probas]
+        errors = [(proba[new].argmax(axis=1) != truth[new]).mean() for proba in probas]
+        gains.append((losses[0] - losses[1], errors[0] - errors[1]))
+    loss, error = np.mean(gains, axis=0)
+    assert loss > 0
+    assert error > -0.01

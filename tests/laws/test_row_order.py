@@ -35,3 +35,51 @@ def test_rows_in_another_order_give_the_same_team(share_known, from_disk, tmp_pa
         teams.append(th.recommended().fit_items(items))
     one, other = (team.predict_proba(frame.drop(columns="truth")) for team in teams)
     np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def members(kind, share_known, seed=0):
+    """Members without a model: people, of whom each sees a part of the items, or judges by labels or by scores."""
+    rng, n_items = np.random.default_rng(seed), 240
+    truth = rng.integers(2, size=n_items)
+    shared = rng.normal(size=n_items)
+    frame = pd.DataFrame({"item": [f"i{at}" for at in range(n_items)]})
+    for at in range(5):
+        level = np.clip(np.round(4.5 + 2 * truth - 1 + shared + rng.normal(size=n_items)), 0, 9)
+        label = (level > 4).astype(int).astype(str)
+        if kind == "people":
+            frame[f"human_{at}"] = np.where(rng.random(n_items) < 0.7, label, "")
+        elif kind == "labels":
+            frame[f"judge{at}.label"] = label
+        else:
+            frame[f"judge{at}.score"] = level
+    return frame.assign(truth=np.where(rng.random(n_items) < share_known, truth.astype(str), ""))
+
+
+@pytest.mark.parametrize("kind", ["people", "labels", "scores"])
+@pytest.mark.parametrize("share_known", [1.0, 0.3, 0.05])
+@pytest.mark.parametrize("from_disk", [False, True])
+def test_without_a_model_the_order_of_rows_does_not_matter_either(kind, share_known, from_disk, tmp_path):
+    frame = members(kind, share_known)
+    teams = []
+    for name, order in (("there", np.arange(len(frame))), ("mixed", np.random.default_rng(1).permutation(len(frame)))):
+        frame.iloc[order].to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.drop(columns="truth").iloc[order].to_csv(tmp_path / f"answers-{name}.csv", index=False)
+        frame[frame["truth"] != ""][["item", "truth"]].to_csv(tmp_path / "truth.csv", index=False)
+        if kind == "people":
+            table = tables.scan(answers=tmp_path / f"answers-{name}.csv", truth=tmp_path / "truth.csv")
+        else:
+            table = tables.scan(tmp_path / f"{name}.csv", classes=["0", "1"])
+        teams.append(th.recommended().fit_items(open_items(table, max_numbers=10 if from_disk else 10**6)))
+    seen = frame.drop(columns=["item", "truth"]) if kind == "people" else frame.drop(columns="truth")
+    one, other = (team.predict_proba(seen) for team in teams)
+    np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+@pytest.mark.parametrize("share_known", [1.0, 0.3])
+def test_without_a_model_the_names_of_classes_do_not_matter(share_known):
+    frame = members("labels", share_known)
+    labels, known = frame.drop(columns=["item", "truth"]).astype(int), frame["truth"] != ""
+    truth = np.where(known, frame["truth"].where(known, "0").astype(int), -1)
+    one = th.recommended().fit(labels, truth).predict_proba(labels)
+    other = th.recommended().fit(1 - labels, np.where(known, 1 - truth, -1)).predict_proba(1 - labels)
+    np.testing.assert_allclose(one, other[:, ::-1], atol=1e-10)

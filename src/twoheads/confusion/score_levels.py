@@ -12,6 +12,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.chosen_answers import kept_answers
+from twoheads.kernels.class_shares import shares_by_labels
 from twoheads.kernels.confusion.score_levels import first_upper_level, score_bounds, score_levels
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
@@ -153,11 +154,11 @@ def _renumbered(column: Codes, position: Codes, n_answers: int) -> Codes:
 
 
 def _share_of_second(parts: list[tuple[Observations, Codes | None]]) -> float:
-    """Share of the second class: of the known truth, else of the labels that were answered; one half without either."""
-    for shares in (_truths(parts), _votes(parts)):
-        if len(shares):
-            return float((shares.sum() + 1.0) / (len(shares) + 2.0))
-    return 0.5
+    """Share of the second class: of the labels that were answered, one half without any, and of the known truth."""
+    truths, votes = _truths(parts), _votes(parts)
+    answered = (votes.sum() + 1.0) / (len(votes) + 2.0)
+    labels = np.array([(1.0 - truths).sum(), truths.sum()])
+    return float(shares_by_labels(labels, np.array([1.0 - answered, answered]))[1])
 
 
 def _truths(parts: list[tuple[Observations, Codes | None]]) -> Floats:

@@ -158,7 +158,8 @@ class Dependence(BaseEstimator):
         self._check()
         self.separation_ = priors.SEPARATION_MEAN
         mean, scale = log_temperature_prior
-        biases = (self.bias_sd, self.bias_weight) if n > 0 else ((0.0,), (1.0,))  # without labels nothing shows a bias
+        # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
+        biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
         prior = DependencePrior(mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, *biases)
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)

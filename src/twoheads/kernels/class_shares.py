@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from twoheads.kernels.answers import Answers, vote_shares
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.priors import MAJORITY_POWER, SHARES_STRENGTH
+from twoheads.kernels.priors import MAJORITY_POWER, SHARES_STRENGTHS
 
 
 def majority_counts(answers: Answers, n_classes: int, weight: Floats | None) -> Floats:
@@ -18,7 +19,7 @@ def majority_counts(answers: Answers, n_classes: int, weight: Floats | None) -> 
 
 
 def crowd_class_shares(majority: Floats, labels: Floats) -> Floats:
-    """Shares proportional to m^.75, m the majority's, worth ten labels beside those there are, (n_classes,).
+    """Shares by labels, expected to be proportional to m^.75, m the majority's, (n_classes,).
 
     Nothing is iterated, so no class can vanish.
 
@@ -26,5 +27,19 @@ def crowd_class_shares(majority: Floats, labels: Floats) -> Floats:
     labels    (n_classes,) weight of the labelled items of each class
     """
     power = (majority + 0.5) ** MAJORITY_POWER
-    counts = labels + SHARES_STRENGTH * power / power.sum()
-    return np.asarray(counts / counts.sum())
+    return shares_by_labels(labels, power / power.sum())
+
+
+def shares_by_labels(labels: Floats, expected: Floats) -> Floats:
+    """Posterior mean of class shares ``pi ~ Dirichlet(s p)``, (n_classes,); s is one of several, as likely a priori.
+
+    Labels that p explains hardly move it. Labels that contradict it show that s is small, and count for more.
+
+    labels    (n_classes,) weight of the labelled items of each class
+    expected  (n_classes,) p, what the shares are without labels
+    """
+    total, strength = labels.sum(), np.array(SHARES_STRENGTHS)
+    prior = strength[:, None] * expected
+    evidence = (gammaln(prior + labels) - gammaln(prior)).sum(axis=1) + gammaln(strength) - gammaln(strength + total)
+    weight = np.exp(evidence - logsumexp(evidence))
+    return np.asarray(weight @ ((prior + labels) / (strength + total)[:, None]))

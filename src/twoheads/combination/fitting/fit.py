@@ -12,12 +12,11 @@ import numpy as np
 from twoheads.calibration.base import Calibrator
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.combination.class_prior import learns_class_prior
-from twoheads.combination.fitting import dependence_stage, panel_stage
+from twoheads.combination.fitting import dependence_stage, panel_stage, start_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.judged_people import without_machines_verdict
 from twoheads.combination.fitting.plan import Stage, plan_fit
-from twoheads.combination.fitting.soft_counts import counts_from_votes
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.items.collect import StatisticsSettings, collect_statistics
 from twoheads.combination.items.protocol import CountableItems, Items, Schema
@@ -26,13 +25,14 @@ from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
 from twoheads.combination.rivals import model_labels
 from twoheads.combination.rule import CombinationRule
+from twoheads.combination.statistics.folds import by_content
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.blocks import BLOCK_NUMBERS
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.matrices import MANY_CLASSES
 from twoheads.kernels.confusion.shapes import model_overlap
+from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
 
 
@@ -94,6 +94,9 @@ def _initial_state(
     if labelled is not None:
         reusable = pool is None and not opened.statistics.n_unlabelled
         blocks = opened.blocks if reusable and opened.blocks is not None else labelled.blocks()
+        if parts.dependence is not None and opened.statistics.answered[1] > 0 and len(labelled) <= MODE_LABELS:
+            labelled = labelled.transform(by_content(blocks, schema.annotators))
+            blocks = labelled.blocks()
     return FitState(
         parts=parts,
         schema=schema,
@@ -209,33 +212,15 @@ def _overlap(state: FitState) -> Floats:
     return overlap + model_overlap(block.log_proba, np.full(block.n_items, weight / block.n_items))
 
 
-def _start(state: FitState) -> FitState:
-    """Set confusion and calibrator to their priors."""
-    schema, blocks = state.schema, _em_blocks(state)
-    confusion = copy(state.confusion).start(schema.n_annotators, schema.n_classes)
-    calibrator = copy(state.calibrator).start(blocks, schema.n_classes)
-    return replace(state, confusion=confusion, calibrator=calibrator, em_blocks=blocks)
-
-
-def _start_from_votes(state: FitState) -> FitState:
-    """Set the confusion from the votes on each item, as Dawid and Skene do, and the calibrator to its prior."""
-    blocks, n_annotators = _em_blocks(state), state.schema.n_annotators
-    correlation = 0.0 if state.dependence is None else EM_CORRELATION
-    counts = counts_from_votes(blocks, n_annotators=n_annotators, correlation=correlation)
-    confusion = copy(state.confusion).fit_counts(counts.annotators, crowd_counts=counts.crowd)
-    calibrator = copy(state.calibrator).start(blocks, state.schema.n_classes)
-    prevalence = np.asarray(counts.classes / counts.classes.sum())
-    return replace(state, confusion=confusion, calibrator=calibrator, prevalence=prevalence, em_blocks=blocks)
-
-
 def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:
     """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
     schema, parts, confusion = state.schema, state.parts, state.confusion
     # The weight is that of agreement as evidence about accuracy; ways of answering are seen on every item.
     response_weight = 1.0 if unlabelled_weight is None else 1.0 / unlabelled_weight
     if unlabelled_weight is None:
-        unlabelled_weight = parts.unlabelled_weight if state.statistics.n_labelled else 1.0
-    if state.statistics.n_labelled and (confusion.human_given_true_ == 0).any():  # EM can never leave a zero
+        unlabelled_weight = start_stage.unlabelled_weight(state)
+    # EM can never leave a zero of the labelled items.
+    if state.statistics.n_labelled and not state.em_blocks and (confusion.human_given_true_ == 0).any():
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
     correlation = 0.0 if state.dependence is None else EM_CORRELATION
     if state.dependence is not None and state.labelled_blocks:  # from that of the labelled items' counts
@@ -251,7 +236,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
         response_weight=response_weight,
     )
     start = Parameters(confusion, state.calibrator, state.response, state.rule.log_class_prior)
-    result = expectation_maximisation(state.em_blocks or _em_blocks(state), start, settings)
+    result = expectation_maximisation(state.em_blocks or start_stage.em_blocks(state), start, settings)
     fitted = replace(
         state,
         confusion=result.parameters.confusion,
@@ -278,15 +263,9 @@ def _run_em_of_matrices(state: FitState) -> FitState:
     return replace(fitted, confusion=fitted.confusion.with_errors_of(whole.confusion))
 
 
-def _em_blocks(state: FitState) -> Sequence[Block]:
-    """Blocks with more numbers than the counts of all annotators, which each adds; but not eight times too large."""
-    n_rows, n_classes = state.schema.n_annotators + 1, state.schema.n_classes
-    return state.items.blocks(min_items=max(64, min(n_rows * n_classes, 8 * BLOCK_NUMBERS // n_classes)))
-
-
 _STAGES: dict[Stage, Callable[[FitState], FitState]] = {
-    Stage.START: _start,
-    Stage.VOTES: _start_from_votes,
+    Stage.START: start_stage.start,
+    Stage.VOTES: start_stage.start_from_votes,
     Stage.COUNTS: _fit_counts,
     Stage.AGREEMENT: dependence_stage.fit_agreement,
     Stage.HELD_TEMPERATURE: dependence_stage.hold_temperature,

@@ -5,13 +5,15 @@
 | none | no | | start (or votes), EM |
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
-| some | no | | counts; EM if there are unlabelled items of positive weight |
+| some | no | | counts; (votes, and) EM if there are unlabelled items of positive weight |
 | some | yes | no | counts, agreement if there are unlabelled items, dependence |
-| some | yes | yes | counts, dependence; with unlabelled items EM between them, and its temperature |
+| some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
-A fit starts from votes where mean overlap is at least 2 and there is no model. Unlabelled items of weight 0 are ignored
-where there are labels.
+Where mean overlap is at least 2, EM starts as it does without labels: from votes if there is no model, the votes on
+labelled items being their truth, else, with a dependence, from the priors. Started from a few labels alone, on which
+most members happen to err, it would take all classes for each other. Unlabelled items of weight 0 are ignored where
+there are labels.
 """
 
 from __future__ import annotations
@@ -64,22 +66,25 @@ def plan_fit(
     has_panel : bool
         Whether there are members and labels enough to give members weights of their own.
     """
+    start = Stage.VOTES if mean_overlap and not has_model else Stage.START
     if has_labels:
         panel = (Stage.PANEL,) if has_panel and has_dependence else ()
-        stages = (Stage.COUNTS, *_with_labels(has_unlabelled, has_dependence, mean_overlap), *panel)
+        em = (start, Stage.EM) if mean_overlap and (has_dependence or not has_model) else (Stage.EM,)
+        stages = (Stage.COUNTS, *_with_labels(em, has_unlabelled, has_dependence, mean_overlap), *panel)
     else:
-        start = Stage.VOTES if mean_overlap and not has_model else Stage.START
         stages = (start, *_without_labels(has_dependence, mean_overlap))
     _log.info("stages of the fit: %s", "; ".join(stage.value for stage in stages))
     return stages
 
 
-def _with_labels(has_unlabelled: bool, has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:
+def _with_labels(
+    em: tuple[Stage, ...], has_unlabelled: bool, has_dependence: bool, mean_overlap: bool
+) -> tuple[Stage, ...]:
     if not has_dependence:
-        return (Stage.EM,) if has_unlabelled else ()
+        return em if has_unlabelled else ()
     if not has_unlabelled:
         return (Stage.DEPENDENCE,)
-    return (Stage.EM, Stage.DEPENDENCE_AFTER_EM) if mean_overlap else (Stage.AGREEMENT, Stage.DEPENDENCE)
+    return (*em, Stage.DEPENDENCE_AFTER_EM) if mean_overlap else (Stage.AGREEMENT, Stage.DEPENDENCE)
 
 
 def _without_labels(has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:

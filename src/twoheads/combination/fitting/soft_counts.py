@@ -10,8 +10,8 @@ import numpy as np
 from twoheads.confusion.response import ResponseModel
 from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, soft_counts, vote_shares
-from twoheads.kernels.arrays import Floats
-from twoheads.kernels.blocks import Block
+from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.blocks import Block, one_hot
 from twoheads.kernels.confusion.shapes import model_overlap
 
 
@@ -30,12 +30,21 @@ class SoftCounts(NamedTuple):
     classes: Floats
 
 
-def counts_from_votes(blocks: Sequence[Block], *, n_annotators: int, correlation: float) -> SoftCounts:
-    """Soft counts with each item's vote shares as responsibilities, from which Dawid and Skene start."""
+def counts_from_votes(
+    blocks: Sequence[Block], *, n_annotators: int, correlation: float, unlabelled_weight: float = 1.0
+) -> SoftCounts:
+    """Soft counts from which EM starts: an item's responsibilities are its truth, or else its vote shares.
+
+    Of no truth at all, this is where Dawid and Skene start. A few labels do not turn it round, as they can if EM starts
+    from them alone: of two hard items most members are wrong, and all classes would be taken for each other.
+    """
 
     def kernel(block: Block) -> SoftCounts:
         assert block.answers is not None
-        share = vote_shares(block.answers, len(block.log_proba))
+        share = vote_shares(block.answers, len(block.log_proba)) * unlabelled_weight
+        if block.true_label is not None:
+            known = np.flatnonzero(block.true_label != MISSING)
+            share[:, known] = one_hot(block.true_label[known], len(share))
         if block.weight is not None:
             share *= block.weight
         return soft_counts_of(block, share, None, n_annotators=n_annotators, correlation=correlation)

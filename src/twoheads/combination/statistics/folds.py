@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from twoheads.confusion.response import ResponseModel
-from twoheads.engines.blocks import sum_blocks
+from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import item_hashes
+from twoheads.kernels.numerics.content import content_hashes, dealt_folds, name_hashes
+from twoheads.kernels.numerics.sampling import Hashes, item_hashes
 
 #: Where annotators share a matrix, an item is predicted from one fitted without its fold.
 N_FOLDS = 10
@@ -22,7 +24,7 @@ def with_folds(block: Block, *, has_model: bool) -> Block:
     """A block as it is read with the folds of its items, which do not depend on the order of rows.
 
     They come from a hash of each item's probabilities, answers and truth. Items without a model row have too much in
-    common for that: identical items would all be in one fold. They are dealt out by their numbers.
+    common for that: identical items would all be in one fold. They are dealt out by their numbers, or `by_content`.
     """
     if not has_model or block.number is None:
         return block
@@ -33,6 +35,31 @@ def with_folds(block: Block, *, has_model: bool) -> Block:
 def fold_of(block: Block) -> Codes:
     """The fold of each item of a block, (n_items,)."""
     return _dealt(block) if block.fold is None else block.fold
+
+
+def by_content(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Callable[[Block], Block]:
+    """A function of blocks that gives items without a model row folds that do not depend on the order of rows.
+
+    blocks  of all labelled items
+    """
+    names = name_hashes(annotators)
+    number, content, alike = map(np.concatenate, zip(*map_blocks(partial(_content, names), blocks), strict=True))
+    order = np.argsort(number)
+    return partial(_with_dealt_folds, number[order], dealt_folds(content, alike, N_FOLDS)[order])
+
+
+def _content(names: Hashes, block: Block) -> tuple[Codes, Hashes, Hashes]:
+    assert block.number is not None
+    return block.number, *content_hashes(block, names)
+
+
+def _with_dealt_folds(number: Codes, fold: Codes, block: Block) -> Block:
+    """The block with the folds of its items by their numbers, ascending; those with a model row keep theirs."""
+    assert block.number is not None
+    dealt = fold[np.searchsorted(number, block.number)]
+    if block.fold is not None and block.no_model is not None:
+        dealt = np.where(block.no_model, dealt, block.fold)
+    return replace(block, fold=dealt)
 
 
 def _dealt(block: Block) -> Codes:

@@ -63,7 +63,7 @@ def item_hashes(block: Block) -> Hashes:
             bits.append(_label_bits(block.true_label, log_proba, item))
         for each, factor in zip(bits, _FACTORS, strict=False):
             mixed += each * factor
-        mixed = _mix(mixed)
+        mixed = mixed_bits(mixed)
     return mixed
 
 
@@ -84,12 +84,12 @@ def _distinct(hashes: Hashes, number: Codes | None) -> Hashes:
         return hashes
     if number is None:
         place = np.arange(len(hashes), dtype=np.uint64)
-        own = place + np.bitwise_xor.reduce(_mix(ordered + place))
+        own = place + np.bitwise_xor.reduce(mixed_bits(ordered + place))
     else:
         again[:] = np.isin(ordered, ordered[again])  # which of them is the first depends on the block
         own = number[order].astype(np.uint64)
     found = hashes.copy()
-    found[order] = np.where(again, _mix(ordered ^ _mix(own + np.uint64(1))), ordered)
+    found[order] = np.where(again, mixed_bits(ordered ^ mixed_bits(own + np.uint64(1))), ordered)
     return found
 
 
@@ -108,7 +108,7 @@ def _label_bits(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
     return np.asarray((_leading_bits(log_proba[label, item]) + np.uint64(1)) * (label != MISSING))
 
 
-def _mix(value: Hashes) -> Hashes:
+def mixed_bits(value: Hashes) -> Hashes:
     """Spread every bit over all 64 (the finaliser of SplitMix64)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,0 +1,80 @@
+"""Folds by what items are, not by where they stand: for items without a model row, of which many look alike.
+
+Alike items are dealt out, one fold after the other. Which of them goes where does not matter, for they are the same; so
+the order of rows does not either.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+from twoheads.kernels.answers import Answers, item_of_answers
+from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.sampling import Hashes, mixed_bits
+
+#: By which answers, confidences, truth and "unsure" are told apart.
+_ANSWER, _CONFIDENCE, _TRUTH, _UNSURE, _WEIGHT = (
+    np.array([factor], dtype=np.uint64)
+    for factor in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7, 0xF1357AEA2E62A9C5)
+)
+
+
+def name_hashes(names: tuple[str, ...]) -> Hashes:
+    """64 bits of each name, the same in every process."""
+    digests = b"".join(blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest() for name in names)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def content_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
+    """64 bits of each labelled item's answers, truth and weight; and the same without what the classes are called.
+
+    The second knows of an answer only who gave it, whether it is right, and how confident they were.
+
+    annotators  (n_annotators,) a hash of each one's name
+    """
+    assert block.answers is not None
+    assert block.true_label is not None
+    answers, n_classes = block.answers, len(block.log_proba)
+    item, there = item_of_answers(answers), answers.column != MISSING
+    person, label = np.divmod(answers.column[there], n_classes)
+    item, sure = item[there], _bits(block.confidence, answers)[there] * _CONFIDENCE
+    right = label == block.true_label[item]
+    own = mixed_bits(annotators[person] + sure + right.astype(np.uint64))
+    alike = _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items)
+    if block.weight is not None:
+        alike += block.weight.view(np.uint64) * _WEIGHT
+    called = _added(mixed_bits(own + label.astype(np.uint64) * _ANSWER), item, block.n_items)
+    truth = (block.true_label + 1).astype(np.uint64) * _TRUTH
+    return mixed_bits(alike + called + truth), mixed_bits(alike)
+
+
+def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
+    """The fold of each item, (n_items,): those of the same content in turn, from one on that follows from ``alike``."""
+    order = np.argsort(content, kind="stable")
+    first = np.searchsorted(content[order], content[order])
+    turn = np.empty(len(content), dtype=np.intp)
+    turn[order] = np.arange(len(content)) - first
+    return np.asarray((turn + (alike % np.uint64(n_folds)).astype(np.intp)) % n_folds)
+
+
+def _bits(confidence: Floats | None, answers: Answers) -> Hashes:
+    if confidence is None:
+        return np.zeros(len(answers.column), dtype=np.uint64)
+    return np.where(np.isnan(confidence), -1.0, confidence + 0.0).view(np.uint64)  # neither NaN nor 0 in two ways
+
+
+def _unsure(unsure: Answers | None, annotators: Hashes, n_items: int) -> Hashes:
+    if unsure is None:
+        return np.zeros(n_items, dtype=np.uint64)
+    there = unsure.column != MISSING
+    return _added(mixed_bits(annotators[unsure.column[there]] + _UNSURE), item_of_answers(unsure)[there], n_items)
+
+
+def _added(values: Hashes, item: Codes, n_items: int) -> Hashes:
+    """The sum of values by item, modulo 2^64: the order of answers does not matter."""
+    total = np.zeros(n_items, dtype=np.uint64)
+    np.add.at(total, item, values)
+    return total

@@ -1,0 +1,80 @@
+"""Folds by the content of items: even, and independent of rows, of annotators' numbers and of the names of classes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+
+import numpy as np
+
+from twoheads.kernels.answers import pack_answers
+from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.content import content_hashes, dealt_folds, name_hashes
+
+N_ITEMS, N_PEOPLE = 400, 3
+NAMES = name_hashes(("ann", "bob", "cid"))
+
+
+def block(label, truth, confidence=None):
+    """Items that everyone answered, (n_items, n_people) labels of two classes."""
+    item, person = np.divmod(np.arange(label.size), label.shape[1])
+    answers = pack_answers(item, person * 2 + label.ravel(), len(label))
+    return Block(np.full((2, len(label)), np.log(0.5)), answers, truth, confidence=confidence)
+
+
+def some(seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(2, size=(N_ITEMS, N_PEOPLE)), rng.integers(2, size=N_ITEMS)
+
+
+def folds(label, truth, names=NAMES):
+    return dealt_folds(*content_hashes(block(label, truth), names), 10)
+
+
+def by_kind(label, truth, fold):
+    """How many items of each content are in each fold, (n_kinds, n_folds)."""
+    counts = np.zeros((2 ** (N_PEOPLE + 1), 10), dtype=int)
+    np.add.at(counts, (np.column_stack([label, truth]) @ 2 ** np.arange(N_PEOPLE + 1), fold), 1)
+    return counts
+
+
+def test_items_that_look_alike_go_to_all_folds_in_turn():
+    label, truth = some()
+    counts = by_kind(label, truth, folds(label, truth))
+    assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
+    assert counts.sum() == N_ITEMS
+
+
+def test_the_order_of_items_and_of_annotators_does_not_matter():
+    label, truth = some()
+    expected = by_kind(label, truth, folds(label, truth))
+    order = np.random.default_rng(1).permutation(N_ITEMS)
+    np.testing.assert_array_equal(by_kind(label[order], truth[order], folds(label[order], truth[order])), expected)
+    swapped = folds(label[:, ::-1], truth, NAMES[::-1])
+    np.testing.assert_array_equal(swapped, folds(label, truth))
+
+
+def test_the_names_of_classes_do_not_matter():
+    label, truth = some()
+    np.testing.assert_array_equal(folds(1 - label, 1 - truth), folds(label, truth))
+
+
+def test_all_that_a_fit_sees_of_an_item_is_content():
+    label, truth = np.zeros((1, N_PEOPLE), dtype=int), np.array([0])
+    sure = np.array([0.5, np.nan, 0.0])
+    given = block(label, truth, sure)
+    others = [
+        block(label, 1 - truth, sure),
+        block(1 - label, 1 - truth, sure),
+        block(label, truth, sure[::-1].copy()),
+        replace(given, weight=np.array([2.0])),
+        replace(given, unsure=pack_answers(np.array([0]), np.array([1]), 1)),
+    ]
+    hashes = {int(content_hashes(each, NAMES)[0][0]) for each in (given, *others)}
+    assert len(hashes) == len(others) + 1
+    assert content_hashes(given, NAMES)[1] == content_hashes(others[1], NAMES)[1]
+
+
+def test_hashes_of_names_are_the_same_in_every_process():
+    assert name_hashes(("ann",)).tolist() == [int.from_bytes(blake2b(b"ann", digest_size=8).digest(), "little")]
+    assert len(name_hashes(())) == 0
