@@ -207,7 +207,7 @@ class Dependence(BaseEstimator):
 
         reach = 4.0 * self.logit_correlation_sd
         bounds = self.logit_correlation_mean - reach, self.logit_correlation_mean + reach
-        return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+        return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-2}).x))
 
     def proba(self, log_proba: Floats, log_likelihood: Floats, answers: Answers | None = None) -> Floats:
         """Probability of each class, (n_classes, n_items), from log m and the answers' log-likelihood of that shape."""
@@ -226,11 +226,13 @@ class Dependence(BaseEstimator):
         discounted = log_likelihood
         if answers.start is not None:
             discounted = log_likelihood / design_effect(answers, self.correlation_)
-        model = np.exp(-self.log_temperature_)[:, None, None] * log_proba
+        tau, of_node = np.unique(self.log_temperature_, return_inverse=True)
+        model = np.exp(-tau)[:, None, None] * log_proba
         logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
         logits += self.bias_[self.bias_of_][:, :, None]
+        nodes = of_node, self.weight_
         return left_out_probas(
-            logits, model + log_likelihood, model, self.weight_, true_label, alone_weight=model_alone_weight(n)
+            logits, model + log_likelihood, model, *nodes, true_label, alone_weight=model_alone_weight(n)
         )
 
     def model_proba(self, calibrated: Floats) -> Floats:

@@ -37,7 +37,7 @@ def fit_panel(state: FitState) -> FitState:
     """Fit the panel to labelled items, each with the posterior of matrices fitted without it; of many, to a sample."""
     assert state.dependence is not None
     assert state.labelled is not None
-    members, labelled = panel_members(state.statistics), state.labelled
+    members, labelled = state.panel_members, state.labelled
     limit = min(MOST_ITEMS, MOST_NUMBERS // state.schema.n_classes)
     predictions = dependence_stage.held_out_predictions(state)
     block, panel = joined(list(labelled.subsample(limit))), Panel()

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from twoheads.kernels import priors
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_and_slopes
+from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_and_slopes, relative_bend
 
 #: A step is taken if the posterior increases by this share of what its slope promises.
 SUFFICIENT = 0.01
@@ -216,7 +216,9 @@ class Posterior:
         chain = np.eye(len(slope))[:, 1:]
         chain[:3, :2] = slopes
         before, prior_slope, curvature = log_prior(self.prior, tau, r, bias, self.bias_sd)
-        gradient, precision = chain.T @ slope + prior_slope, -(chain.T @ hessian @ chain + curvature)
+        gradient, precision = chain.T @ slope, -(chain.T @ hessian @ chain + curvature)
+        precision[1, 1] += max(0.0, -float(gradient[1]) * relative_bend(r))
+        gradient += prior_slope
         if self.prior.log_temperature_scale <= priors.HELD_SD:
             gradient[0], precision[0], precision[:, 0] = 0.0, 0.0, 0.0
             precision[0, 0] = self.prior.log_temperature_scale**-2.0

@@ -116,6 +116,12 @@ def soft_correlation(correlation: Floats | float) -> Floats:
     return _soft_clip(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
 
 
+def relative_bend(correlation: float) -> float:
+    """Second derivative of `soft_correlation` over the first: how sharply it bends at its bounds."""
+    low, high = ((correlation - bound) / CORRELATION_SOFTNESS for bound in CORRELATION_BOUNDS)
+    return float(expit(-low) - expit(high)) / CORRELATION_SOFTNESS
+
+
 def class_shares(log_proba: Floats, weight: Floats, labels_per_class: Floats) -> Floats:
     """Shares of the classes: the labels', and the model's mean row, at the prior's temperature, as ten labels.
 
