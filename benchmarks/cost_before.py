@@ -16,24 +16,28 @@ from pathlib import Path
 
 import numpy as np
 
+import twoheads as th
 from benchmarks.simulation import simulate, simulate_crowd
 
 HERE = Path(__file__).parents[1]
+#: Most that a fit and a prediction may cost, in units of the earlier tree's.
 FIT, PREDICT = 2.0, 1.3
+#: Draws of each cell: how many nodes a fit keeps differs from one to the next.
+DRAWS = 4
 
 
-def pair(n_labels, n_classes, unlabelled=0):
+def pair(n_labels, n_classes, unlabelled=0, seed=0):
     """One person and a model; predicted are 2,000 items."""
-    X, truth = simulate(max(n_labels + unlabelled, 2000), n_classes)
     used = n_labels + unlabelled
+    X, truth = simulate(max(used, 2000), n_classes, seed=seed)
     y = np.where(np.arange(used) < n_labels, truth[:used], -1) if n_labels else None
     return X[:used], y, X[:2000]
 
 
-def crowd(n_people, share, *, n_items=2000, n_classes=10, per_item=3, has_model=True):
+def crowd(n_people, share, *, n_items=2000, n_classes=10, per_item=3, has_model=True, seed=0):
     """A crowd that answers three times about each item; of a share of the items the truth is known."""
-    rng = np.random.default_rng(0)
-    X, truth = simulate(n_items, n_classes)
+    rng = np.random.default_rng(seed)
+    X, truth = simulate(n_items, n_classes, seed=seed)
     accuracy = rng.beta(8, 2, n_people)
     seen, truth = simulate_crowd(
         n_items, accuracy, per_item=per_item, n_classes=n_classes, rng=rng, model=(X[:, 1:], truth)
@@ -43,24 +47,22 @@ def crowd(n_people, share, *, n_items=2000, n_classes=10, per_item=3, has_model=
     return seen, np.where(rng.random(n_items) < share, truth, -1) if share else None, seen
 
 
-def models(n_models, n_labels, n_classes):
+def models(n_models, n_labels, n_classes, seed=0):
     """One person and several models."""
-    X, truth = simulate(2000, n_classes)
-    rng = np.random.default_rng(0)
+    X, truth = simulate(2000, n_classes, seed=seed)
+    rng = np.random.default_rng(seed)
     proba = [X[:, 1:]]
     for _ in range(n_models - 1):
         other = proba[0] * np.exp(rng.normal(size=proba[0].shape))
         proba.append(other / other.sum(axis=1, keepdims=True))
-    from twoheads import as_observations
-
-    seen = as_observations(X)
     names = tuple(f"model {number}" for number in range(n_models))
-    seen = replace(seen, model_proba=tuple(map(np.ascontiguousarray, proba)), models=names)
+    rows = tuple(map(np.ascontiguousarray, proba))
+    seen = replace(th.as_observations(X), model_proba=rows, models=names)
     return seen, np.where(np.arange(2000) < n_labels, truth, -1), seen
 
 
 def cells():
-    """{name: a function that makes X and y to fit, and X to predict}."""
+    """{name: a function of a seed that makes X and y to fit, and X to predict}."""
     found = {}
     for n_classes in (2, 4, 10, 16):
         for n in (10, 30, 100, 300, 2000, 20000):
@@ -84,20 +86,20 @@ def cells():
 
 
 def measure():
-    """The process of one tree: times of fit and prediction for each cell's name that it reads."""
-    import twoheads as th
-
+    """The process of one tree: times of fit and prediction over all draws, for each cell's name that it reads."""
     made = {}
     for line in sys.stdin:
         name = line.strip()
-        made = made if name in made else {name: cells()[name]()}
-        X, y, new = made[name]
-        team = th.recommended()
-        start = time.process_time()
-        team.fit(X, y)
-        fitted = time.process_time()
-        team.predict_proba(new)
-        print(json.dumps([fitted - start, time.process_time() - fitted]), flush=True)
+        made = made if name in made else {name: [cells()[name](seed=seed) for seed in range(DRAWS)]}
+        spent = np.zeros(2)
+        for X, y, new in made[name]:
+            team = th.recommended()
+            start = time.process_time()
+            team.fit(X, y)
+            fitted = time.process_time()
+            team.predict_proba(new)
+            spent += fitted - start, time.process_time() - fitted
+        print(json.dumps(list(spent / DRAWS)), flush=True)
 
 
 def started(tree):
@@ -118,11 +120,11 @@ def asked(process, name):
 def compared(processes, name, turns):
     """Least times of each tree, (2, 2): trees by fit and prediction. Short fits have more turns."""
     best, spent = np.full((2, 2), np.inf), 0.0
-    for turn in range(40):
+    for turn in range(20):
         times = np.array([asked(process, name) for process in processes])
         if turn:  # the first loads and fills what is kept
             best = np.minimum(best, times)
-        spent += times.sum()
+        spent += DRAWS * times.sum()
         if turn >= turns and spent > 2.0:
             break
     return best
@@ -132,7 +134,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost_before", description=__doc__.split("\n\n")[0])
     parser.add_argument("old", type=Path, help="a checkout of the earlier commit")
     parser.add_argument("--only", default="", help="cells whose name contains this text")
-    parser.add_argument("--turns", type=int, default=4)
+    parser.add_argument("--turns", type=int, default=3, help="fewest turns")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
