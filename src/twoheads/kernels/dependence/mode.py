@@ -207,8 +207,8 @@ class Posterior:
     def at(self, point: Floats) -> tuple[float, Floats, Floats, Floats, Floats]:
         """Value, gradient, negative Hessian; and gradient and Hessian of the log-likelihood in the factors.
 
-        The Hessian is that of factors which are linear in (tau, r): then it is definite, but for tau's prior. A tau
-        that is held has no slope.
+        The Hessian is that of factors which are linear in (tau, r), but for the bend of r where the likelihood pushes
+        it against a bound: then it is definite, but for tau's prior. A tau that is held has no slope.
         """
         tau, r, bias = float(point[0]), float(point[1]), point[2:] if self.bias_sd > 0 else None
         factors, slopes = factors_and_slopes(tau, r, self.ratio)
