@@ -1,7 +1,7 @@
 """What `recommended` costs against an earlier tree: ``python -m benchmarks.cost_before OLD [--only TEXT]``.
 
-``OLD`` is a checkout of another commit (``git worktree add ../old 96bc41c``). Each tree has a process of its own; the two
-take turns, and each time is the least processor time of several turns: a ratio of two such times is what can be compared.
+``OLD`` is a checkout of another commit (``git worktree add ../old 96bc41c``). Each tree has a process of its own; the
+two take turns, and each time is the least processor time of several turns: their ratio is what can be compared.
 """
 
 import argparse
@@ -138,7 +138,8 @@ def main():
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        return measure()
+        measure()
+        return
     processes = [started(tree) for tree in (options.old.resolve(), HERE)]
     print(f"{'':55}{'fit, ms':>16}{'ratio':>7}{'predict, ms':>16}{'ratio':>7}")
     above = 0

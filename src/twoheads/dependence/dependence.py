@@ -50,7 +50,7 @@ class Dependence(BaseEstimator):
     The plain product (:math:`r = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
     items. Two witnesses of correlation r, of which the model is q times as strong, have the factors :math:`\alpha` and
     :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger keeps its weight. q is
-    estimated from the items, and taken as 1 where labels are few. g is 0.8 beside one answer, which is not graded as the
+    estimated from the items, and taken as 1 where labels are few. g is 0.8 beside one answer, which is not graded as a
     model is, and :math:`1 - 0.2 / n` beside n on average; c corrects for a bias of both towards certain classes.
     :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior mode; from 20,000
     labels on, the mode alone is used. The n answers a on one item have the correlation s given the true class (Kish's
