@@ -166,7 +166,7 @@ class Dependence(BaseEstimator):
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         strengths = Strengths.of(evidence, unlabelled, n) if has_model and n > 0 else None
-        ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
+        ratio_at = partial(_ratio, strengths, model_share(answers_per_item, n))
         self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes)
         ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])

@@ -113,9 +113,15 @@ def factors_and_slopes(log_temperature: float, correlation: float, ratio: Streng
     return factors_at(log_temperature, correlation, ratio), slopes
 
 
-def model_share(answers_per_item: float) -> float:
-    """Of r, what the model's factor has: 0.8 beside one label; n labels are graded too, and 1/n of the rest is left."""
-    return 1.0 - (1.0 - MODEL_SHARE) / answers_per_item
+def model_share(answers_per_item: float, n: float) -> float:
+    """Of r, what the model's factor has: 0.8 beside one answer per item, nearer 1 the more there are.
+
+    Several answers are graded too. With labels that is in the ratio of strengths, which is then estimated.
+
+    n  the labelled items' total weight
+    """
+    unknown = RATIO_LABELS / (n + RATIO_LABELS)
+    return MODEL_SHARE + unknown * (1.0 - MODEL_SHARE) * (1.0 - 1.0 / answers_per_item)
 
 
 def soft_correlation(correlation: Floats | float) -> Floats:
