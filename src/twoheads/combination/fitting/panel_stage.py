@@ -23,14 +23,18 @@ MOST_CLASSES = 100
 
 
 def panel_members(statistics: SufficientStatistics) -> Codes:
-    """The annotators who get a weight of their own, ascending; none where labels, members or answers are too few."""
+    """The annotators who get a weight of their own, ascending; none where labels, members or answers are too few.
+
+    Members who together answer less than once about an item would leave most items as they are: then there are none.
+    """
     answers = statistics.counts.sum(axis=(1, 2))
     enough = np.flatnonzero(answers >= FEWEST_ANSWERS)
     labels = float(statistics.answered.sum())
     several = statistics.mean_overlap_at_least_two and len(enough) >= FEWEST_MEMBERS
     if not several or labels < FEWEST_LABELS or statistics.n_classes > MOST_CLASSES:
         return np.empty(0, dtype=np.intp)
-    return np.sort(enough[np.argsort(-answers[enough], kind="stable")[:MOST_MEMBERS]])
+    members = enough[np.argsort(-answers[enough], kind="stable")[:MOST_MEMBERS]]
+    return np.sort(members) if answers[members].sum() >= labels else np.empty(0, dtype=np.intp)
 
 
 def fit_panel(state: FitState) -> FitState:
