@@ -94,6 +94,11 @@ def test_few_labels_take_both_as_equally_strong():
     assert strength_ratio(model, 0.01, 1e12)(np.float64(0.5)) == pytest.approx(np.log(6.0))
 
 
+def test_beside_several_answers_strengths_count_less():
+    model = np.full(len(STRENGTH_TEMPERATURES), 3.0)
+    assert strength_ratio(model, 1.0, 30.0, 4.0)(np.float64(0.5)) == pytest.approx(0.125 * np.log(3.0))
+
+
 def test_class_shares_by_hand():
     # Ten labels of class 0 and the model's mean row, uniform, as ten more.
     shares = class_shares(np.log(np.full((2, 4), 0.5)), np.ones(4), np.array([10.0, 0.0]))

@@ -50,11 +50,11 @@ class Dependence(BaseEstimator):
     The plain product (:math:`r = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
     items. Two witnesses of correlation r, of which the model is q times as strong, have the factors :math:`\alpha` and
     :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger keeps its weight. q is
-    estimated from the items, and taken as 1 where labels are few. g is 0.8 beside one answer, which is not graded as a
-    model is, and :math:`1 - 0.2 / n` beside n on average; c corrects for a bias of both towards certain classes.
-    :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior mode; from 20,000
-    labels on, the mode alone is used. The n answers a on one item have the correlation s given the true class (Kish's
-    design effect); it is set to its posterior mode.
+    estimated from the items, and nearer 1 where labels are few or answers on an item several. g is 0.8 beside one
+    answer, which is not graded as a model is, and :math:`1 - 0.2 / n` beside n on average; c is a bias of both towards
+    certain classes. :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior
+    mode; from 20,000 labels on, the mode alone is used. The n answers a on one item have the correlation s given the
+    true class (Kish's design effect); it is set to its posterior mode.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ class Dependence(BaseEstimator):
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
-        strengths = Strengths.of(evidence, unlabelled, n) if has_model and n > 0 else None
-        ratio_at = partial(_ratio, strengths, model_share(answers_per_item, n))
+        strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
+        ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
         self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes)
         ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])

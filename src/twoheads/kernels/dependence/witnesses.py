@@ -113,15 +113,9 @@ def factors_and_slopes(log_temperature: float, correlation: float, ratio: Streng
     return factors_at(log_temperature, correlation, ratio), slopes
 
 
-def model_share(answers_per_item: float, n: float) -> float:
-    """Of r, what the model's factor has: 0.8 beside one answer per item, nearer 1 the more there are.
-
-    Several answers are graded too. With labels that is in the ratio of strengths, which is then estimated.
-
-    n  the labelled items' total weight
-    """
-    unknown = RATIO_LABELS / (n + RATIO_LABELS)
-    return MODEL_SHARE + unknown * (1.0 - MODEL_SHARE) * (1.0 - 1.0 / answers_per_item)
+def model_share(answers_per_item: float) -> float:
+    """Of r, what the model's factor has: 0.8 beside one answer per item, nearer 1 beside several, graded too."""
+    return 1.0 - (1.0 - MODEL_SHARE) / answers_per_item
 
 
 def soft_correlation(correlation: Floats | float) -> Floats:
@@ -161,15 +155,18 @@ def answer_strength(log_likelihood: Floats, weight: Floats, shares: Floats) -> f
     return float(_strength(np.array(removed)))
 
 
-def strength_ratio(model: Floats, answer: float, n: float) -> StrengthRatio:
-    """The ratio of strengths, trusted by ``n / (n + 30)``.
+def strength_ratio(model: Floats, answer: float, n: float, answers_per_item: float = 1.0) -> StrengthRatio:
+    """The ratio of strengths, trusted by ``n / (n + 30)`` over the answers per item.
+
+    What several answers on an item count is fitted already, by their correlation.
 
     model   (n_temperatures,) from `model_strengths`
     answer  from `answer_strength`
     n       the labelled items' total weight
     """
     log_ratio = np.clip(np.log(model / answer), -np.log(MOST_RATIO), np.log(MOST_RATIO))
-    return StrengthRatio(PchipInterpolator(STRENGTH_TEMPERATURES, n / (n + RATIO_LABELS) * log_ratio))
+    trust = n / (n + RATIO_LABELS) / answers_per_item
+    return StrengthRatio(PchipInterpolator(STRENGTH_TEMPERATURES, trust * log_ratio))
 
 
 def _strength(removed: Floats) -> Floats:
