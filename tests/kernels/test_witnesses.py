@@ -82,7 +82,7 @@ def test_the_factors_are_the_log_odds_of_two_gaussian_witnesses():
 def test_slopes(point):
     ratio = replace(strength_ratio(np.exp(-0.3 * STRENGTH_TEMPERATURES), 0.8, 60.0), model_share=0.9)
     numeric = np.array([approx_fprime(point, lambda x, i=i: at(*x, ratio)[i], 1e-7) for i in range(3)])
-    found, slopes = factors_and_slopes(*point, ratio)
+    found, slopes, _ = factors_and_slopes(*point, ratio)
     np.testing.assert_allclose([found.model, found.answer, found.alone], at(*point, ratio))
     np.testing.assert_allclose(slopes, numeric, atol=1e-4)
 

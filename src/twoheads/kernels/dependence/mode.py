@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from twoheads.kernels import priors
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_and_slopes, relative_bend
+from twoheads.kernels.dependence.witnesses import Factors, StrengthRatio, factors_and_slopes
 
 #: A step is taken if the posterior increases by this share of what its slope promises.
 SUFFICIENT = 0.01
@@ -211,13 +211,13 @@ class Posterior:
         it against a bound: then it is definite, but for tau's prior. A tau that is held has no slope.
         """
         tau, r, bias = float(point[0]), float(point[1]), point[2:] if self.bias_sd > 0 else None
-        factors, slopes = factors_and_slopes(tau, r, self.ratio)
+        factors, slopes, bend = factors_and_slopes(tau, r, self.ratio)
         value, slope, hessian = self.sums(factors, bias, self.alone_weight)
         chain = np.eye(len(slope))[:, 1:]
         chain[:3, :2] = slopes
         before, prior_slope, curvature = log_prior(self.prior, tau, r, bias, self.bias_sd)
         gradient, precision = chain.T @ slope, -(chain.T @ hessian @ chain + curvature)
-        precision[1, 1] += max(0.0, -float(gradient[1]) * relative_bend(r))
+        precision[1, 1] += max(0.0, -float(gradient[1]) * bend)
         gradient += prior_slope
         if self.prior.log_temperature_scale <= priors.HELD_SD:
             gradient[0], precision[0], precision[:, 0] = 0.0, 0.0, 0.0

@@ -90,8 +90,10 @@ def factors_at(log_temperature: Floats | float, correlation: Floats | float, rat
     return Factors(alone * model, answer, alone)
 
 
-def factors_and_slopes(log_temperature: float, correlation: float, ratio: StrengthRatio) -> tuple[Factors, Floats]:
-    """The factors at one tau and r, and their derivatives: (model, answer, alone) in (tau, r), (3, 2)."""
+def factors_and_slopes(
+    log_temperature: float, correlation: float, ratio: StrengthRatio
+) -> tuple[Factors, Floats, float]:
+    """The factors at one tau and r, their derivatives, (model, answer, alone) in (tau, r), (3, 2); and r's bend."""
     r, dr = float(soft_correlation(correlation)), _soft_slope(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
     q, slope = float(np.exp(ratio(log_temperature))), ratio.slope(log_temperature)
     alone, shared = float(np.exp(-log_temperature)), ratio.model_share * r
@@ -110,7 +112,7 @@ def factors_and_slopes(log_temperature: float, correlation: float, ratio: Streng
             [-alone, 0.0],
         ]
     )
-    return factors_at(log_temperature, correlation, ratio), slopes
+    return factors_at(log_temperature, correlation, ratio), slopes, relative_bend(correlation)
 
 
 def model_share(answers_per_item: float) -> float:
