@@ -70,6 +70,15 @@ def test_members_have_ten_answers_on_labelled_items_and_are_three_or_more():
     assert not len(panel_stage.panel_members(two))
 
 
+@pytest.mark.parametrize(("n_answered", "n_members"), [(70, 7), (71, 0)])
+def test_members_answer_about_an_item_at_least_once(n_answered, n_members):
+    seen, truth = judges(60)
+    statistics = th.recommended().fit(seen, known(truth, 24)).statistics_
+    counts = np.tile(5.0 * np.eye(2), (7, 1, 1))  # seven members with ten answers each
+    found = replace(statistics, counts=counts, answered=np.array([float(n_answered), 0.0]))
+    assert len(panel_stage.panel_members(found)) == n_members
+
+
 def test_the_members_with_the_most_answers_are_kept(monkeypatch):
     seen, truth = judges(100, asked=0.7)
     monkeypatch.setattr(panel_stage, "MOST_MEMBERS", 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -16,7 +18,10 @@ from twoheads.kernels.dependence.witnesses import (
     class_shares,
     factors_and_slopes,
     factors_at,
+    model_share,
     model_strengths,
+    relative_bend,
+    soft_correlation,
     strength_ratio,
 )
 
@@ -40,6 +45,21 @@ def test_factors_by_hand():
     np.testing.assert_allclose(at(0.0, 0.0, ratio_of(3.0)), [1.0, 1.0, 1.0], atol=2e-3)
 
 
+def test_beside_several_answers_the_model_shares_nearly_as_much_as_they_do():
+    # One answer 0.8, four 1 - 0.2 / 4 = 0.95; with r = 0.5 the model's factor is then 1 / (1 + 0.475).
+    assert [model_share(n) for n in (1.0, 4.0)] == pytest.approx([0.8, 0.95])
+    found = at(0.0, 0.5, StrengthRatio(model_share=model_share(4.0)))
+    np.testing.assert_allclose(found, [1 / 1.475, 2 / 3, 1.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("r", [-0.25, -0.2, -0.17, 0.3, 0.88, 0.92])
+def test_the_bend_at_the_bounds_of_r(r):
+    step = 1e-4
+    before, here, after = (float(soft_correlation(r + by)) for by in (-step, 0.0, step))
+    second, first = (before - 2 * here + after) / step**2, (after - before) / (2 * step)
+    assert relative_bend(r) == pytest.approx(second / first, abs=1e-3)
+
+
 def test_a_weak_witness_that_shares_errors_counts_against():
     # r = 0.5, a model three times as strong: people (1 - 1.5) / 0.75 = -2/3, bounded by -0.3
     assert at(0.0, 0.5, ratio_of(3.0))[1] == pytest.approx(-0.3, abs=0.01)
@@ -60,9 +80,9 @@ def test_the_factors_are_the_log_odds_of_two_gaussian_witnesses():
 
 @pytest.mark.parametrize("point", [(0.3, 0.4), (-1.0, 0.85), (2.0, -0.15), (0.0, 0.0)])
 def test_slopes(point):
-    ratio = strength_ratio(np.exp(-0.3 * STRENGTH_TEMPERATURES), 0.8, 60.0)
+    ratio = replace(strength_ratio(np.exp(-0.3 * STRENGTH_TEMPERATURES), 0.8, 60.0), model_share=0.9)
     numeric = np.array([approx_fprime(point, lambda x, i=i: at(*x, ratio)[i], 1e-7) for i in range(3)])
-    found, slopes = factors_and_slopes(*point, ratio)
+    found, slopes, _ = factors_and_slopes(*point, ratio)
     np.testing.assert_allclose([found.model, found.answer, found.alone], at(*point, ratio))
     np.testing.assert_allclose(slopes, numeric, atol=1e-4)
 
@@ -72,6 +92,11 @@ def test_few_labels_take_both_as_equally_strong():
     assert strength_ratio(model, 1.0, 0.0)(np.float64(0.5)) == pytest.approx(0.0)
     assert strength_ratio(model, 1.0, 30.0)(np.float64(0.5)) == pytest.approx(0.5 * np.log(3.0))
     assert strength_ratio(model, 0.01, 1e12)(np.float64(0.5)) == pytest.approx(np.log(6.0))
+
+
+def test_beside_several_answers_strengths_count_less():
+    model = np.full(len(STRENGTH_TEMPERATURES), 3.0)
+    assert strength_ratio(model, 1.0, 30.0, 4.0)(np.float64(0.5)) == pytest.approx(0.125 * np.log(3.0))
 
 
 def test_class_shares_by_hand():

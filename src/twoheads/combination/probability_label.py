@@ -78,8 +78,8 @@ class ProbabilityLabelCombiner(Team):
     pool_ : ModelPool or None
         The pool of several models; None where there is one.
     panel_ : Panel or None
-        Weights of related members; None unless three members have answered ten labelled items each, on items with two
-        answers or more on average, and at least 20 labels are known.
+        Weights of related members; None unless three members have answered ten labelled items each, and together one
+        answer per item, on items with two answers or more on average, and at least 20 labels are known.
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -29,7 +30,7 @@ from twoheads.kernels.dependence.mode import (
 )
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio
+from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio, model_share
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -44,15 +45,16 @@ class Dependence(BaseEstimator):
     .. math:: \text{logits}_k = \alpha \log m_k + \beta L_k + c_k, \qquad
               L_k = \frac{\sum_a \log \varphi_{ak}}{1 + (n - 1)\,s}
 
-    .. math:: \alpha = e^{-\tau}\,\frac{1 - 0.8\,r / q}{1 - 0.64\,r^2}, \qquad \beta = \frac{1 - r\,q}{1 - r^2}
+    .. math:: \alpha = e^{-\tau}\,\frac{1 - g\,r / q}{1 - g^2 r^2}, \qquad \beta = \frac{1 - r\,q}{1 - r^2}
 
     The plain product (:math:`r = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
     items. Two witnesses of correlation r, of which the model is q times as strong, have the factors :math:`\alpha` and
     :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger keeps its weight. q is
-    estimated from the items, and taken as 1 where labels are few; c corrects for a bias of both towards certain
-    classes. :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior mode;
-    from 20,000 labels on, the mode alone is used. The n answers a on one item have the correlation s given the true
-    class (Kish's design effect); it is set to its posterior mode.
+    estimated from the items, and nearer 1 where labels are few or answers on an item several. g is 0.8 beside one
+    answer, which is not graded as a model is, and :math:`1 - 0.2 / n` beside n on average; c is a bias of both towards
+    certain classes. :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior
+    mode; from 20,000 labels on, the mode alone is used. The n answers a on one item have the correlation s given the
+    true class (Kish's design effect); it is set to its posterior mode.
 
     Parameters
     ----------
@@ -164,9 +166,10 @@ class Dependence(BaseEstimator):
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
-        strengths = Strengths.of(evidence, unlabelled, n) if has_model and n > 0 else None
-        self.correlation_ = self._correlation(evidence, kept_n, prior, strengths, n_classes)
-        ratio = _ratio(strengths, self.correlation_)
+        strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
+        ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
+        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes)
+        ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
         if whole is None:
             nodes = fit_dependence(kept.sums, kept.values, n, n_classes, prior, agreement, ratio)
@@ -190,7 +193,7 @@ class Dependence(BaseEstimator):
         labelled: Sequence[Evidence],
         n: float,
         prior: DependencePrior,
-        strengths: Strengths | None,
+        ratio_at: Callable[[float], StrengthRatio],
         n_classes: int,
     ) -> float:
         """The mode of s, with (tau, r) at theirs; the prior's where labels are few or no item has several answers."""
@@ -202,13 +205,13 @@ class Dependence(BaseEstimator):
             nonlocal start  # the mode moves little from one correlation to the next
             correlation = float(expit(logit))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
-            posterior = Posterior(kept.sums, model_alone_weight(n), prior, _ratio(strengths, correlation))
+            posterior = Posterior(kept.sums, model_alone_weight(n), prior, ratio_at(correlation))
             start = mode = dependence_mode(posterior, start, n_classes, enough=1e-2)
             return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
 
         reach = 4.0 * self.logit_correlation_sd
         bounds = self.logit_correlation_mean - reach, self.logit_correlation_mean + reach
-        return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+        return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-2}).x))
 
     def proba(self, log_proba: Floats, log_likelihood: Floats, answers: Answers | None = None) -> Floats:
         """Probability of each class, (n_classes, n_items), from log m and the answers' log-likelihood of that shape."""
@@ -227,12 +230,12 @@ class Dependence(BaseEstimator):
         discounted = log_likelihood
         if answers.start is not None:
             discounted = log_likelihood / design_effect(answers, self.correlation_)
-        model = np.exp(-self.log_temperature_)[:, None, None] * log_proba
+        tau, of_node = np.unique(self.log_temperature_, return_inverse=True)
+        model = np.exp(-tau)[:, None, None] * log_proba
         logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
         logits += self.bias_[self.bias_of_][:, :, None]
-        return left_out_probas(
-            logits, model + log_likelihood, model, self.weight_, true_label, alone_weight=model_alone_weight(n)
-        )
+        parts, nodes = (logits, model + log_likelihood, model), (of_node, self.weight_)
+        return left_out_probas(*parts, *nodes, true_label, alone_weight=model_alone_weight(n))
 
     def model_proba(self, calibrated: Floats) -> Floats:
         """Probability of each class for items with a model row and no answer: no dependence, but the average bias.
@@ -240,10 +243,8 @@ class Dependence(BaseEstimator):
         calibrated  (n_classes, n_items) the model's calibrated log-probabilities
         """
         weight = np.bincount(self.bias_of_, self.weight_, len(self.bias_))
-        parts = (
-            share * normalise_exp(calibrated + bias[:, None]) for share, bias in zip(weight, self.bias_, strict=True)
-        )
-        return np.asarray(sum(parts))
+        each = zip(weight, self.bias_, strict=True)
+        return np.asarray(sum(share * normalise_exp(calibrated + bias[:, None]) for share, bias in each))
 
     def answers_proba(self, log_prior: Floats, log_likelihood: Floats, answers: Answers) -> Floats:
         """Probability of each class for items with answers and no model row: neither dependence nor bias."""
@@ -295,5 +296,6 @@ class Dependence(BaseEstimator):
         )
 
 
-def _ratio(strengths: Strengths | None, correlation: float) -> StrengthRatio:
-    return StrengthRatio() if strengths is None else strengths.ratio(correlation)
+def _ratio(strengths: Strengths | None, share: float, correlation: float) -> StrengthRatio:
+    ratio = StrengthRatio() if strengths is None else strengths.ratio(correlation)
+    return replace(ratio, model_share=share)

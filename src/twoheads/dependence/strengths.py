@@ -29,6 +29,7 @@ class Strengths:
     shares  (n_classes,) of the classes
     model   (n_temperatures,) the model's strength
     n       the labelled items' total weight
+    answers_per_item  mean number of answers on an item
     """
 
     sample: Sequence[Evidence]
@@ -36,9 +37,12 @@ class Strengths:
     shares: Floats
     model: Floats
     n: float
+    answers_per_item: float
 
     @classmethod
-    def of(cls, labelled: Sequence[Evidence], unlabelled: Evidence | None, n: float) -> Strengths | None:
+    def of(
+        cls, labelled: Sequence[Evidence], unlabelled: Evidence | None, n: float, answers_per_item: float
+    ) -> Strengths | None:
         """From labelled items and others, each with the weight of those it represents; None where there is none."""
         counted = [each if each.weight is None else each.take(np.flatnonzero(each.weight)) for each in labelled]
         total = sum(len(each.true_label) for each in counted)
@@ -52,13 +56,13 @@ class Strengths:
             return None
         log_proba = np.concatenate([each.log_proba for each in sample], axis=1)
         shares = class_shares(log_proba, weights, _labels(labelled, len(log_proba)) * n / _total(labelled))
-        return cls(sample, weight, shares, model_strengths(log_proba, weights, shares), n)
+        return cls(sample, weight, shares, model_strengths(log_proba, weights, shares), n, answers_per_item)
 
     def ratio(self, correlation: float) -> StrengthRatio:
         """The ratio of strengths, with this correlation of answers on one item."""
         likelihood = np.concatenate([each.discounted_likelihood(correlation) for each in self.sample], axis=1)
         answer = answer_strength(likelihood, np.concatenate(self.weight), self.shares)
-        return strength_ratio(self.model, answer, self.n)
+        return strength_ratio(self.model, answer, self.n, self.answers_per_item)
 
 
 def _spaced(evidence: Sequence[Evidence], total: int) -> list[Evidence]:

@@ -127,10 +127,11 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
     n_labels = float(state.statistics.labels_per_class.sum())
     if rule.machines:
         dependence.separation_ = _separation(rule, out_of_fold, dependence, n_labels, few)
-    rule = replace(rule, preference=_preference(rule, out_of_fold, few))
-    predictions = partial(_predictions, rule, state.schema, out_of_fold, dependence, dependence.plain(), n_labels)
-    holdout = holdout_counts(few, predictions, state.rivals)
-    return replace(state, dependence=dependence, holdout=holdout, out_of_fold=out_of_fold)
+    fitted = replace(state, dependence=dependence, out_of_fold=out_of_fold)
+    if len(state.panel_members):  # the record will be the panel's
+        return fitted
+    predictions = held_out_predictions(fitted, _preference(rule, out_of_fold, few))
+    return replace(fitted, holdout=holdout_counts(few, predictions, state.rivals))
 
 
 def few_labelled(state: FitState) -> Sequence[Block]:
@@ -141,11 +142,11 @@ def few_labelled(state: FitState) -> Sequence[Block]:
     return state.labelled.subsample(sample_limit(state.schema.n_classes), min_items=MIN_ITEMS)
 
 
-def held_out_predictions(state: FitState) -> CrossFittedPredictions:
+def held_out_predictions(state: FitState, preference: Preference | None = None) -> CrossFittedPredictions:
     """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
     assert state.dependence is not None
     assert state.out_of_fold is not None
-    rule, n_labels = replace(state.rule, preference=None), float(state.statistics.labels_per_class.sum())
+    rule, n_labels = replace(state.rule, preference=preference), float(state.statistics.labels_per_class.sum())
     parts = state.schema, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels
     return partial(_predictions, rule, *parts)
 
@@ -271,30 +272,24 @@ def _left_out_posteriors(
 
     With few labels each of them moves the parameters of the combination: they too are then left out.
     """
-    likelihood = out_of_fold(block)
+    likelihood, both = out_of_fold(block), np.ones(block.n_items, dtype=bool)
+    both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
+    if n_labels > MOST_LABELS or len(dependence.weight_) * likelihood.size > NUMBERS or not both.any():
+        combined, product = rule.posteriors(block, likelihood, dependence, plain)
+        return likelihood, combined, product
+    left_out = _left_out(rule, dependence, block, likelihood, np.flatnonzero(both), n_labels)
+    if both.all():
+        return likelihood, *left_out
     combined, product = rule.posteriors(block, likelihood, dependence, plain)
-    if n_labels <= MOST_LABELS and len(dependence.weight_) * combined.size <= NUMBERS:
-        _leave_out(rule, dependence, block, likelihood, (combined, product), n_labels)
+    combined[:, both], product[:, both] = left_out
     return likelihood, combined, product
 
 
-def _leave_out(
-    rule: CombinationRule,
-    dependence: Dependence,
-    block: Block,
-    likelihood: Floats,
-    probas: tuple[Floats, Floats],
-    n_labels: float,
-) -> None:
-    """Write predictions with parameters fitted without the item, where it has an answer and a model row."""
+def _left_out(
+    rule: CombinationRule, dependence: Dependence, block: Block, likelihood: Floats, rows: Codes, n_labels: float
+) -> tuple[Floats, Floats]:
+    """Predictions of items with an answer and a model row, from parameters fitted without the item."""
     assert block.answers is not None
     assert block.true_label is not None
-    both = np.ones(block.n_items, dtype=bool)
-    both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
-    here = np.flatnonzero(both)
-    if not len(here):
-        return
-    log_proba, truth, answers = rule.model_log_proba(block)[:, here], block.true_label[here], block.answers.take(here)
-    found = dependence.left_out_probas(log_proba, likelihood[:, here], truth, answers, n=n_labels)
-    for proba, without in zip(probas, found, strict=True):
-        proba[:, here] = without
+    log_proba, truth, answers = rule.model_log_proba(block)[:, rows], block.true_label[rows], block.answers.take(rows)
+    return dependence.left_out_probas(log_proba, likelihood[:, rows], truth, answers, n=n_labels)

@@ -67,7 +67,7 @@ def fit_team(
         has_dependence=state.dependence is not None,
         mean_overlap=state.mean_overlap,
         has_model=state.schema.has_model,
-        has_panel=len(panel_stage.panel_members(state.statistics)) > 0,
+        has_panel=len(state.panel_members) > 0,
     )
     for stage in stages:
         state = _STAGES[stage](state)
@@ -111,6 +111,7 @@ def _initial_state(
         response=opened.response,
         pool=pool,
         prevalence=labels / labels.sum(),
+        panel_members=panel_stage.panel_members(opened.statistics),
         labelled=labelled,
         labelled_blocks=blocks,
         correlation=parts.correlation,

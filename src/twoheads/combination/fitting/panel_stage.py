@@ -24,21 +24,25 @@ MOST_CLASSES = 100
 
 
 def panel_members(statistics: SufficientStatistics) -> Codes:
-    """The annotators who get a weight of their own, ascending; none where labels, members or answers are too few."""
+    """The annotators who get a weight of their own, ascending; none where labels, members or answers are too few.
+
+    Members who together answer less than once about an item would leave most items as they are: then there are none.
+    """
     answers = statistics.counts.sum(axis=(1, 2))
     enough = np.flatnonzero(answers >= FEWEST_ANSWERS)
     labels = float(statistics.answered.sum())
     several = statistics.mean_overlap_at_least_two and len(enough) >= FEWEST_MEMBERS
     if not several or labels < FEWEST_LABELS or statistics.n_classes > MOST_CLASSES:
         return np.empty(0, dtype=np.intp)
-    return np.sort(enough[np.argsort(-answers[enough], kind="stable")[:MOST_MEMBERS]])
+    members = enough[np.argsort(-answers[enough], kind="stable")[:MOST_MEMBERS]]
+    return np.sort(members) if answers[members].sum() >= labels else np.empty(0, dtype=np.intp)
 
 
 def fit_panel(state: FitState) -> FitState:
     """Fit the panel to labelled items, each with the posterior of matrices fitted without it; of many, to a sample."""
     assert state.dependence is not None
     assert state.labelled is not None
-    members, labelled = panel_members(state.statistics), state.labelled
+    members, labelled = state.panel_members, state.labelled
     limit = min(MOST_ITEMS, MOST_NUMBERS // state.schema.n_classes)
     predictions = dependence_stage.held_out_predictions(state)
     block, panel = joined(list(labelled.subsample(limit))), Panel()

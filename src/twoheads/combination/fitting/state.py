@@ -21,7 +21,7 @@ from twoheads.confusion.base import Confusion
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence import Dependence
 from twoheads.dependence.evidence import OutOfFoldLikelihood
-from twoheads.kernels.arrays import Floats
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import Agreement
 
@@ -38,6 +38,7 @@ class FitState:
     mean_overlap  whether answered items have two answers or more on average
     correlation   of answers on one item, that was used in the crowd's counts
     agreement     density of the model's log temperature from unlabelled items
+    panel_members the annotators who will get a weight of their own; none without a panel
     out_of_fold   likelihood of labelled answers, from matrices fitted without their items, once it is needed
     """
 
@@ -54,6 +55,7 @@ class FitState:
     response: ResponseModel | None
     pool: ModelPool | None
     prevalence: Floats
+    panel_members: Codes
     labelled: Items | None = None
     labelled_blocks: Sequence[Block] = ()
     em_blocks: Sequence[Block] = ()

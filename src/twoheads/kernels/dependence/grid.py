@@ -142,6 +142,7 @@ def weighted_grid(
     tau, r = _grid(target, mode)
     log_posterior = target.exact(mode, tau, r)
     cell = (r[:, 1:2] - r[:, :1]) * (tau[1] - tau[0] if len(tau) > 1 else 1.0)
+    cell = np.where(np.isin(r, CORRELATION_BOUNDS), 0.5, 1.0) * cell  # half of it is beyond the bound
     log_posterior += np.log(cell * bias_weight) + log_bias_volume(mode, bias_sd)
     if mode.bias is not None:
         log_posterior -= 0.5 * (mode.bias @ mode.bias) / bias_sd**2
@@ -160,7 +161,7 @@ def _grid(target: Target, mode: DependenceMode) -> tuple[Floats, Floats]:
     log_posterior = target.exact(mode, tau[:, None], np.tile(r, (len(tau), 1)))
     likely = log_posterior > log_posterior.max() - 7.0
     tau = target.temperatures(*_reach(tau, likely.any(axis=1)), 15)
-    r = np.linspace(*_reach(r, likely.any(axis=0)), 9)
+    r = np.linspace(*_reach(r, likely.any(axis=0)), 7)
     return tau[:, None], np.tile(r, (len(tau), 1))
 
 

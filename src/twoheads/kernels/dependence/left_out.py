@@ -16,6 +16,7 @@ def left_out_probas(
     logits: Floats,
     plain_logits: Floats,
     model_logits: Floats,
+    temperature_of: Codes,
     weight: Floats,
     true_label: Codes,
     *,
@@ -27,21 +28,24 @@ def left_out_probas(
     model alone and v its weight. Without item i they are ``w_g / f_g(y_i)``: exact on the grid of the nodes, without a
     refit. (Gelfand, Dey & Chang 1992.)
 
-    logits, plain_logits  (n_nodes, n_classes, n_items) of the combination, and of the plain product
-    model_logits          (n_nodes, n_classes, n_items) of the model alone
-    weight                (n_nodes,)
-    returns               (n_classes, n_items) of the combination, and of the plain product
+    logits          (n_nodes, n_classes, n_items) of the combination
+    plain_logits    (n_temperatures, n_classes, n_items) of the plain product
+    model_logits    (n_temperatures, n_classes, n_items) of the model alone
+    temperature_of  (n_nodes,) which of the temperatures each node has
+    weight          (n_nodes,)
+    returns         (n_classes, n_items) of the combination, and of the plain product
     """
     item = np.arange(len(true_label))
     combined, total = _softmax(logits)
     _, alone_total = _softmax(model_logits)
     log_combined = logits[:, true_label, item] - total
     log_alone = model_logits[:, true_label, item] - alone_total
-    share = np.log(weight)[:, None] - log_combined - alone_weight * log_alone
+    share = np.log(weight)[:, None] - log_combined - alone_weight * log_alone[temperature_of]
     share = np.exp(share - share.max(axis=0))
     share /= share.sum(axis=0)
     plain, _ = _softmax(plain_logits)
-    return np.einsum("gn,gkn->kn", share, combined), np.einsum("gn,gkn->kn", share, plain)
+    of_temperature = np.arange(len(plain))[:, None] == temperature_of
+    return np.einsum("gn,gkn->kn", share, combined), np.einsum("tn,tkn->kn", of_temperature @ share, plain)
 
 
 def _softmax(logits: Floats) -> tuple[Floats, Floats]:

@@ -207,16 +207,18 @@ class Posterior:
     def at(self, point: Floats) -> tuple[float, Floats, Floats, Floats, Floats]:
         """Value, gradient, negative Hessian; and gradient and Hessian of the log-likelihood in the factors.
 
-        The Hessian is that of factors which are linear in (tau, r): then it is definite, but for tau's prior. A tau
-        that is held has no slope.
+        The Hessian is that of factors which are linear in (tau, r), but for the bend of r where the likelihood pushes
+        it against a bound: then it is definite, but for tau's prior. A tau that is held has no slope.
         """
         tau, r, bias = float(point[0]), float(point[1]), point[2:] if self.bias_sd > 0 else None
-        factors, slopes = factors_and_slopes(tau, r, self.ratio)
+        factors, slopes, bend = factors_and_slopes(tau, r, self.ratio)
         value, slope, hessian = self.sums(factors, bias, self.alone_weight)
         chain = np.eye(len(slope))[:, 1:]
         chain[:3, :2] = slopes
         before, prior_slope, curvature = log_prior(self.prior, tau, r, bias, self.bias_sd)
-        gradient, precision = chain.T @ slope + prior_slope, -(chain.T @ hessian @ chain + curvature)
+        gradient, precision = chain.T @ slope, -(chain.T @ hessian @ chain + curvature)
+        precision[1, 1] += max(0.0, -float(gradient[1]) * bend)
+        gradient += prior_slope
         if self.prior.log_temperature_scale <= priors.HELD_SD:
             gradient[0], precision[0], precision[:, 0] = 0.0, 0.0, 0.0
             precision[0, 0] = self.prior.log_temperature_scale**-2.0

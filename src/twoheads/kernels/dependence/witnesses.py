@@ -32,7 +32,7 @@ MOST_RATIO = 6.0
 RATIO_LABELS = 30.0
 #: Weight of the model's mean row, in labels, in the class shares.
 SHARE_LABELS = 10.0
-#: The model's evidence is graded, so it shares less of its errors than a label does.
+#: The model's evidence is graded, so it shares less of its errors with one label than the label with it.
 MODEL_SHARE = 0.8
 #: Bounds of the factors and of the correlation, and how soft they are: Newton's method needs a smooth posterior.
 MODEL_BOUNDS, ANSWER_BOUNDS, CORRELATION_BOUNDS = (0.2, 1.2), (-0.3, 1.3), (-0.2, 0.9)
@@ -48,10 +48,12 @@ def strength_items(n_classes: int) -> int:
 class StrengthRatio:
     """Log of the ratio q of the model's strength to the people's, as a function of the model's log temperature.
 
-    curve  None where the two count as equally strong
+    curve        None where the two count as equally strong
+    model_share  the correlation as the model's factor has it, over r; from `model_share`
     """
 
     curve: PchipInterpolator | None = None
+    model_share: float = MODEL_SHARE
 
     def __call__(self, log_temperature: Floats | float) -> Floats:
         """Log q at each log temperature."""
@@ -82,17 +84,19 @@ class Factors:
 def factors_at(log_temperature: Floats | float, correlation: Floats | float, ratio: StrengthRatio) -> Factors:
     """The factors at each log temperature tau and correlation r, arrays that broadcast."""
     r, q = soft_correlation(correlation), np.exp(ratio(log_temperature))
-    alone, shared = np.exp(-np.asarray(log_temperature)), MODEL_SHARE * r
+    alone, shared = np.exp(-np.asarray(log_temperature)), ratio.model_share * r
     model = _soft_clip((1.0 - shared / q) / (1.0 - shared**2), *MODEL_BOUNDS, SOFTNESS)
     answer = _soft_clip((1.0 - r * q) / (1.0 - r**2), *ANSWER_BOUNDS, SOFTNESS)
     return Factors(alone * model, answer, alone)
 
 
-def factors_and_slopes(log_temperature: float, correlation: float, ratio: StrengthRatio) -> tuple[Factors, Floats]:
-    """The factors at one tau and r, and their derivatives: (model, answer, alone) in (tau, r), (3, 2)."""
+def factors_and_slopes(
+    log_temperature: float, correlation: float, ratio: StrengthRatio
+) -> tuple[Factors, Floats, float]:
+    """The factors at one tau and r, their derivatives, (model, answer, alone) in (tau, r), (3, 2); and r's bend."""
     r, dr = float(soft_correlation(correlation)), _soft_slope(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
     q, slope = float(np.exp(ratio(log_temperature))), ratio.slope(log_temperature)
-    alone, shared = float(np.exp(-log_temperature)), MODEL_SHARE * r
+    alone, shared = float(np.exp(-log_temperature)), ratio.model_share * r
     rest, model_rest = 1.0 - r**2, 1.0 - shared**2
     model, answer = (1.0 - shared / q) / model_rest, (1.0 - r * q) / rest
     by_model = _soft_slope(model, *MODEL_BOUNDS, SOFTNESS)
@@ -102,18 +106,29 @@ def factors_and_slopes(log_temperature: float, correlation: float, ratio: Streng
         [
             [
                 alone * (by_model * slope * shared / q / model_rest - clipped),
-                alone * by_model * MODEL_SHARE * dr * (2.0 * shared * model - 1.0 / q) / model_rest,
+                alone * by_model * ratio.model_share * dr * (2.0 * shared * model - 1.0 / q) / model_rest,
             ],
             [-by_answer * slope * r * q / rest, by_answer * dr * (2.0 * r * answer - q) / rest],
             [-alone, 0.0],
         ]
     )
-    return factors_at(log_temperature, correlation, ratio), slopes
+    return factors_at(log_temperature, correlation, ratio), slopes, relative_bend(correlation)
+
+
+def model_share(answers_per_item: float) -> float:
+    """Of r, what the model's factor has: 0.8 beside one answer per item, nearer 1 beside several, graded too."""
+    return 1.0 - (1.0 - MODEL_SHARE) / answers_per_item
 
 
 def soft_correlation(correlation: Floats | float) -> Floats:
     """The correlation within its bounds."""
     return _soft_clip(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
+
+
+def relative_bend(correlation: float) -> float:
+    """Second derivative of `soft_correlation` over the first: how sharply it bends at its bounds."""
+    low, high = ((correlation - bound) / CORRELATION_SOFTNESS for bound in CORRELATION_BOUNDS)
+    return float(expit(-low) - expit(high)) / CORRELATION_SOFTNESS
 
 
 def class_shares(log_proba: Floats, weight: Floats, labels_per_class: Floats) -> Floats:
@@ -142,15 +157,18 @@ def answer_strength(log_likelihood: Floats, weight: Floats, shares: Floats) -> f
     return float(_strength(np.array(removed)))
 
 
-def strength_ratio(model: Floats, answer: float, n: float) -> StrengthRatio:
-    """The ratio of strengths, trusted by ``n / (n + 30)``.
+def strength_ratio(model: Floats, answer: float, n: float, answers_per_item: float = 1.0) -> StrengthRatio:
+    """The ratio of strengths, trusted by ``n / (n + 30)`` over the answers per item.
+
+    What several answers on an item count is fitted already, by their correlation.
 
     model   (n_temperatures,) from `model_strengths`
     answer  from `answer_strength`
     n       the labelled items' total weight
     """
     log_ratio = np.clip(np.log(model / answer), -np.log(MOST_RATIO), np.log(MOST_RATIO))
-    return StrengthRatio(PchipInterpolator(STRENGTH_TEMPERATURES, n / (n + RATIO_LABELS) * log_ratio))
+    trust = n / (n + RATIO_LABELS) / answers_per_item
+    return StrengthRatio(PchipInterpolator(STRENGTH_TEMPERATURES, trust * log_ratio))
 
 
 def _strength(removed: Floats) -> Floats:
