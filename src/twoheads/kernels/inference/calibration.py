@@ -150,7 +150,7 @@ def quantiles_of(value: float, drawn: Floats) -> Floats:
     count, n_draws = (drawn <= value + 1e-12).sum(axis=1), drawn.shape[1]
     quantile = ndtri((1 + np.minimum(count, n_draws - 1)) / (1 + n_draws))
     away = (value - drawn.mean(axis=1)) / np.maximum(drawn.std(axis=1), 1e-12)
-    return np.where(count == 0, np.minimum(quantile, away), quantile)
+    return np.asarray(np.where(count == 0, np.minimum(quantile, away), quantile))
 
 
 def inverted(true: Floats, too_large: Floats, too_small: Floats) -> tuple[float, float]:
