@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import dirichlet_multinomial
 
 import twoheads as th
 from strategies import simulate
@@ -50,9 +51,12 @@ def test_a_crowd_without_a_model_has_the_shares_of_its_majority_and_labels(n_lab
     teams = [th.recommended(class_prior=prior).fit(seen, known) for prior in ("model", "learn")]
     majority = (seen.answers.column.reshape(400, 3) % 2).sum(axis=1) > 1
     power = (np.bincount(majority, minlength=2) + 0.5) ** 0.75
-    counts = 10 * power / power.sum() + np.bincount(truth[:n_labels], minlength=2)
+    labels, strength = np.bincount(truth[:n_labels], minlength=2), np.array([20.0, 60.0, 200.0])
+    prior = strength[:, None] * power / power.sum()
+    evidence = np.array([dirichlet_multinomial.pmf(labels, each, n_labels) for each in prior])
+    shares = evidence @ ((prior + labels) / (strength + n_labels)[:, None]) / evidence.sum()
     for team in teams:
-        np.testing.assert_allclose(np.exp(team.rule().log_class_prior), counts / counts.sum())
+        np.testing.assert_allclose(np.exp(team.rule().log_class_prior), shares)
     np.testing.assert_array_equal(teams[0].predict_proba(seen), teams[1].predict_proba(seen))
 
 

@@ -227,9 +227,8 @@ class Dependence(BaseEstimator):
         log_likelihood  (n_classes, n_items) from matrices fitted without the item
         n               the weight of all labelled items of the fit
         """
-        discounted = log_likelihood
-        if answers.start is not None:
-            discounted = log_likelihood / design_effect(answers, self.correlation_)
+        several = answers.start is not None
+        discounted = log_likelihood / design_effect(answers, self.correlation_) if several else log_likelihood
         tau, of_node = np.unique(self.log_temperature_, return_inverse=True)
         model = np.exp(-tau)[:, None, None] * log_proba
         logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted

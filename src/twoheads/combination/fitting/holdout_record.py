@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sklearn.base import BaseEstimator
 
@@ -36,9 +36,9 @@ class HoldoutRecord(BaseEstimator):
 
     n: float = 0.0
     items: float = 0.0
-    unit: float = 1.0
-    unit_over_human: float = 1.0
-    unit_over_model: float = 1.0
+    unit: float = field(default=1.0, repr=False)
+    unit_over_human: float = field(default=1.0, repr=False)
+    unit_over_model: float = field(default=1.0, repr=False)
     human_errors: float = 0.0
     model_errors: float = 0.0
     errors: float = 0.0
@@ -55,8 +55,8 @@ class HoldoutRecord(BaseEstimator):
     modelled: float = 0.0
     both_labelled: float = 0.0
     both_wrong: float = 0.0
-    both_wrong_by_chance: float = 0.0
-    both_wrong_p: float = 1.0
+    both_wrong_by_chance: float = field(default=0.0, repr=False)
+    both_wrong_p: float = field(default=1.0, repr=False)
     rivals: Rivals | None = None
 
     @property
