@@ -191,8 +191,8 @@ def test_no_labels():
         ),
         (
             {"preference": PREFERENCE | {"alone": "model", "share_alone": 1.0, "chance_better_alone": 0.62}},
-            "By the weights the model alone errs less than the combination, so the team answers as the model alone; by "
-            "the number of items, probably (62 %).",
+            "By the weights the model alone errs less than the combination, so the team answers as the model alone; "
+            "counted as items, its probability is 62 %.",
         ),
         (
             {"record": FACTS["record"] | {"log_loss": 0.2}},

@@ -177,15 +177,19 @@ class TemperatureScaling(Calibrator):
     def temperature_interval(self, level: float = 0.95, unit: float = 1.0) -> tuple[float, float]:
         """Credible interval of T, from the normal approximation to the posterior of log T.
 
-        What the labels add to the prior's precision is divided by ``unit``, the weight of one item where weighted items
-        count as Kish's number of them.
+        ``unit`` is the weight of one item where weighted items count as Kish's number of them: what the labels say
+        beside the prior has the precision of so many items. The interval always has the estimate.
         """
         check_is_fitted(self)
         before = 0.0 if self.estimate == "likelihood" or self._is_held() else self.log_temperature_sd**-2.0
         precision = max(self.log_temperature_sd_, 1e-300) ** -2.0
-        sd = (before + max(precision - before, 0.0) / unit) ** -0.5 if unit != 1.0 else precision**-0.5
-        low, high = norm.interval(level, self.log_temperature_, sd)
-        return float(np.exp(low)), float(np.exp(high))
+        mean, added = self.log_temperature_, max(precision - before, 0.0)
+        if unit != 1.0 and added > 0.0:
+            labels_alone = mean + before / added * (mean - self.log_temperature_mean)
+            precision = before + added / unit
+            mean = (before * self.log_temperature_mean + added / unit * labels_alone) / precision
+        low, high = norm.interval(level, mean, precision**-0.5)
+        return float(np.exp(min(low, self.log_temperature_))), float(np.exp(max(high, self.log_temperature_)))
 
     def log_prior(self) -> float:
         """Log-density of log T, up to a constant."""

@@ -12,7 +12,7 @@ from twoheads.evaluation.leakage import CROSS_VALIDATED, items_to_judge
 from twoheads.evaluation.predictions import Predictions, matched_items, predict_all
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.observations import Observations
+from twoheads.observations import Observations, counted_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def judged(
     random_state : int or None
         Seed of the folds.
     """
-    observations, truth, weight = matched_items(team, X, y, sample_weight)
+    observations, truth, weight = counted_items(*matched_items(team, X, y, sample_weight))
     found = items_to_judge(team, observations, truth, held_out=held_out)
     if len(found.rows) < len(observations):
         observations, truth = observations.take(found.rows), truth[found.rows]

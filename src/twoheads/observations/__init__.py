@@ -7,7 +7,7 @@ from twoheads.observations.convert import as_model, as_observations
 from twoheads.observations.model_checks import OBSERVATIONS_TERMS, SUM_TOLERANCE, ModelTerms
 from twoheads.observations.observations import Observations
 from twoheads.observations.people_alone import answers_of_people, people_in, without_machines
-from twoheads.observations.targets import as_targets, as_truth, labelled_items, matched_rows
+from twoheads.observations.targets import as_targets, as_truth, counted_items, labelled_items, matched_rows
 
 __all__ = [
     "OBSERVATIONS_TERMS",
@@ -20,6 +20,7 @@ __all__ = [
     "as_targets",
     "as_truth",
     "as_weight",
+    "counted_items",
     "labelled_items",
     "matched_rows",
     "people_in",

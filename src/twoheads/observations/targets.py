@@ -123,3 +123,13 @@ def _soft_targets(y: Any, observations: Observations) -> Floats:
     target = class_major(soft)
     target /= target.sum(axis=0)
     return target
+
+
+def counted_items(
+    observations: Observations, truth: Codes, weight: Floats | None
+) -> tuple[Observations, Codes, Floats | None]:
+    """The items of positive weight: one of weight 0 is none, wherever items are counted."""
+    if weight is None or weight.all():
+        return observations, truth, weight
+    rows = np.flatnonzero(weight)
+    return observations.take(rows), truth[rows], weight[rows]

@@ -175,7 +175,8 @@ def preference_sentences(preference: dict[str, Any], whose: str = "people") -> l
         if preference["chance_better_alone"] > 1.0 - UNSURE:
             sentences.append(f"The probability that {less} is {chance}, {how} {who} alone.")
         else:  # weights count as rows where the team decides, and no more than one item where it states a chance
-            sentences.append(f"By the weights {less}, {how} {who} alone; by the number of items, probably ({chance}).")
+            items = f"counted as items, its probability is {chance}"
+            sentences.append(f"By the weights {less}, {how} {who} alone; {items}.")
     return sentences
 
 

@@ -16,7 +16,7 @@ from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.engines.cluster import ClusterTable
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes
-from twoheads.observations import as_observations, as_truth, as_weight, matched_rows
+from twoheads.observations import as_observations, as_truth, as_weight, counted_items, matched_rows
 from twoheads.tables.scanned import ScannedTable
 
 #: So many numbers take as much memory as the id and the answers of an item.
@@ -70,6 +70,9 @@ def open_items(
     positive = None if levels is None else levels.positive
     observations = as_observations(X, y=y, classes=classes, positive=positive, model_scale=model_scale)
     truth, known = as_truth(y, observations), None
+    weight = as_weight(sample_weight, len(truth))
+    if weight is not None:
+        observations, truth, weight = counted_items(observations, truth, weight)
     if models is not None:
         observations = observations.with_models(models)
     if observations.scores is not None:
@@ -77,10 +80,6 @@ def open_items(
         reading = reading.with_levels_of(observations, truth)
     reading = reading.with_zeros_of(observations)
     observations = reading.read(observations)
-    weight = as_weight(sample_weight, len(truth))
     schema = Schema.of(observations, reading.levels)
-    if weight is not None and not weight.all():  # an item of weight 0 is none, wherever items are counted
-        rows = np.flatnonzero(weight)
-        observations, truth, weight = observations.take(rows), truth[rows], weight[rows]
     number: Codes = np.arange(len(truth), dtype=np.int32)
     return InMemoryItems(schema, observations, truth, weight, number, max_numbers=max_numbers, known=known)

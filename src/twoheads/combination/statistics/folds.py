@@ -50,16 +50,21 @@ def by_content(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Callable
 
 def _content(names: Hashes, block: Block) -> tuple[Codes, Hashes, Hashes]:
     assert block.number is not None
-    return block.number, *content_hashes(block, names)
+    rows, (content, alike) = _without_model(block), content_hashes(block, names)
+    return block.number[rows], content[rows], alike[rows]
 
 
 def _with_dealt_folds(number: Codes, fold: Codes, block: Block) -> Block:
     """The block with the folds of its items by their numbers, ascending; those with a model row keep theirs."""
     assert block.number is not None
-    dealt = fold[np.searchsorted(number, block.number)]
-    if block.fold is not None and block.no_model is not None:
-        dealt = np.where(block.no_model, dealt, block.fold)
+    rows, dealt = _without_model(block), fold_of(block).copy()
+    dealt[rows] = fold[np.searchsorted(number, block.number[rows])]
     return replace(block, fold=dealt)
+
+
+def _without_model(block: Block) -> Codes:
+    """The items without a model row."""
+    return np.arange(0) if block.no_model is None else np.flatnonzero(block.no_model)
 
 
 def _dealt(block: Block) -> Codes:

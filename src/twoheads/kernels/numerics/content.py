@@ -20,6 +20,8 @@ _ANSWER, _CONFIDENCE, _TRUTH, _UNSURE, _WEIGHT = (
     np.array([factor], dtype=np.uint64)
     for factor in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7, 0xF1357AEA2E62A9C5)
 )
+#: A weight of 1 is the same as none.
+_ONE = np.ones(1).view(np.uint64)
 
 
 def name_hashes(names: tuple[str, ...]) -> Hashes:
@@ -45,7 +47,7 @@ def content_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
     own = mixed_bits(annotators[person] + sure + right.astype(np.uint64))
     alike = _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items)
     if block.weight is not None:
-        alike += block.weight.view(np.uint64) * _WEIGHT
+        alike += (block.weight.view(np.uint64) - _ONE) * _WEIGHT
     called = _added(mixed_bits(own + label.astype(np.uint64) * _ANSWER), item, block.n_items)
     truth = (block.true_label + 1).astype(np.uint64) * _TRUTH
     return mixed_bits(alike + called + truth), mixed_bits(alike)
