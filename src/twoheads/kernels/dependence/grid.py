@@ -172,7 +172,7 @@ def _narrow_grid(target: Target, mode: DependenceMode, sd: Floats) -> tuple[Floa
     """
     reach, number = (3.0, 5) if target.n < NORMAL_LABELS else (1.5, 3)
     fine = np.linspace(-2.0, 2.0, 65) * reach
-    r = mode.correlation + fine * sd[1]
+    r = np.clip(mode.correlation, *CORRELATION_BOUNDS) + fine * sd[1]  # the bounds are soft: a mode may be beyond
     r = np.linspace(max(r[0], CORRELATION_BOUNDS[0]), min(r[-1], CORRELATION_BOUNDS[1]), 65)
     tau = mode.log_temperature + fine * sd[0]
     log_posterior = target.quadratic(mode, tau[:, None], r[None])
