@@ -177,9 +177,9 @@ def test_the_record_of_the_panel_is_held_out():
 
 
 def test_weight_two_is_the_item_twice():
-    seen, truth = judges(60)
-    weight = np.where(np.arange(60) < 20, 2, 1)
-    twice = np.repeat(np.arange(60), weight)
+    seen, truth = judges(240)
+    weight = np.where(np.arange(240) < 80, 2, 1)
+    twice = np.repeat(np.arange(240), weight)
     one = th.recommended().fit(seen, truth, sample_weight=weight)
     other = th.recommended().fit(seen.take(twice), truth[twice])
     np.testing.assert_allclose(one.panel_.weight_, other.panel_.weight_, atol=0.05)  # folds are other ones
