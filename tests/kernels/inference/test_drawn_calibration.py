@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import softmax
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from twoheads.kernels.inference import calibration, powers
 from twoheads.kernels.inference.calibration import (
@@ -90,6 +90,11 @@ def test_inverted_by_hand():
     assert inverted(true, np.array([0.5, 1.0, 2.0, 3.0]), np.array([2.0, 1.0, 0.5, 0.1])) == (0.0, 0.3)
 
 
+def test_a_way_without_a_possible_step_has_no_lower_end():
+    true = np.array([0.0, 0.1, 0.2])
+    assert inverted(true, np.array([-3.0, -2.0, -1.0]), np.array([4.0, 4.0, 4.0])) == (np.inf, 0.2)
+
+
 def test_quantiles_go_on_below_all_draws():
     drawn = np.arange(1.0, 101.0)
     below = (0.5 - drawn.mean()) / drawn.std()
@@ -111,6 +116,22 @@ def test_a_calibrated_forecaster_is_found_miscalibrated_as_often_as_stated(n_cla
             assert (found.low > 0) == (found.p_value < 0.05)
     assert np.mean(small) <= 0.09
     assert np.mean(begins_above_0) <= 0.09
+
+
+@pytest.mark.parametrize(("n_classes", "spread", "power"), [(2, 0.5, 4.0), (4, 1.0, 3.0), (8, 0.4, 6.0)])
+def test_the_interval_of_a_forecaster_far_from_sure_is_that_of_its_accuracy(n_classes, spread, power):
+    # In every bin far more is right than was said: the error is the accuracy less the mean of what was said.
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        score = rng.normal(0, spread, (n_classes, 1000))
+        actual = softmax(power * score, axis=0)
+        truth = np.minimum((actual.cumsum(axis=0) < rng.random(1000)).sum(axis=0), n_classes - 1)
+        proba = softmax(score, axis=0)
+        right = int((proba.argmax(axis=0) == truth).sum())
+        accuracy = binomtest(right, 1000).proportion_ci(method="wilson")
+        expected = np.array([accuracy.low, accuracy.high]) - proba.max(axis=0).mean()
+        found = top_label_error(proba, truth, np.ones(1000), rng=rng, **OPTIONS)
+        assert (found.low, found.high) == pytest.approx(expected, abs=0.015)
 
 
 def test_the_interval_holds_the_error_without_chance():

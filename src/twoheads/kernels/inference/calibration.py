@@ -7,6 +7,8 @@ cell has no positive at all. Drawing outcomes from probabilities does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +69,20 @@ class Cells(NamedTuple):
     size: int
 
 
+@dataclass(frozen=True)
+class Forecasts:
+    """Forecasts of all classes, and what of them is judged.
+
+    proba       (n_classes, n_items)
+    true_label  (n_items,)
+    judged      from probabilities of all classes to those that cells are of
+    """
+
+    proba: Floats
+    true_label: Codes
+    judged: Callable[[Floats], Floats]
+
+
 def classwise_error(
     proba: Floats,
     true_label: Codes,
@@ -82,7 +98,8 @@ def classwise_error(
     proba               (n_classes, n_items)
     true_label, weight  (n_items,)
     """
-    return _assessed(proba, true_label, equal_mass_cells(proba, weight, n_bins), level, n_draws, rng)
+    forecasts = Forecasts(proba, true_label, lambda each: each)
+    return _assessed(forecasts, true_label, equal_mass_cells(proba, weight, n_bins), level, n_draws, rng)
 
 
 def top_label_error(
@@ -100,12 +117,17 @@ def top_label_error(
     proba               (n_classes, n_items)
     true_label, weight  (n_items,)
     """
-    sure, right = proba.max(axis=0), proba.argmax(axis=0) == true_label
-    pair = np.stack([sure, 1.0 - sure])
+    wrong = (proba.argmax(axis=0) != true_label).astype(np.intp)
     # The other row mirrors the first: each item is in the same bin of both, and the mean over both is either.
-    cells = equal_mass_cells(pair[:1], weight, n_bins)
+    cells = equal_mass_cells(proba.max(axis=0)[None], weight, n_bins)
     mirrored = Cells(np.concatenate([cells.cell, cells.cell + n_bins]), cells.weight / 2.0, 2 * n_bins)
-    return _assessed(pair, np.where(right, 0, 1), mirrored, level, n_draws, rng)
+    return _assessed(Forecasts(proba, true_label, top_and_rest), wrong, mirrored, level, n_draws, rng)
+
+
+def top_and_rest(proba: Floats) -> Floats:
+    """The largest probability and the sum of the others, (2, n_items)."""
+    sure = proba.max(axis=0)
+    return np.stack([sure, 1.0 - sure])
 
 
 def equal_mass_cells(proba: Floats, weight: Floats, n_bins: int) -> Cells:
@@ -116,27 +138,33 @@ def equal_mass_cells(proba: Floats, weight: Floats, n_bins: int) -> Cells:
 
 
 def _assessed(
-    proba: Floats, true_label: Codes, cells: Cells, level: float, n_draws: int, rng: np.random.Generator
+    forecasts: Forecasts, outcome: Codes, cells: Cells, level: float, n_draws: int, rng: np.random.Generator
 ) -> CalibrationError:
-    """The error, what chance makes of it, and the steps' errors that it is compatible with."""
-    predicted = expected_cells(proba, cells)
-    observed = outcome_cells(true_label[None], cells)[0]
+    """The error, what chance makes of it, and the steps' errors that it is compatible with.
+
+    outcome  (n_items,) the row of what is judged that came true
+    """
+    predicted = expected_cells(forecasts.judged(forecasts.proba), cells)
+    observed = outcome_cells(outcome[None], cells)[0]
     value = float(np.abs(predicted - observed).sum())
-    rows = evenly_spaced(len(true_label), MOST_ITEMS)
+    rows = evenly_spaced(len(outcome), MOST_ITEMS)
     few = Cells(cells.cell[:, rows], cells.weight[rows] * (cells.weight.sum() / cells.weight[rows].sum()), cells.size)
-    path = forecast_path(proba[:, rows], true_label[rows], observed, few)
+    some = Forecasts(forecasts.proba[:, rows], forecasts.true_label[rows], forecasts.judged)
+    path = forecast_path(some, observed, few)
     excess = [expected_cells(path[0], few) - expected_cells(each, few) for each in path]
     true = np.array([np.abs(each).sum() for each in excess])
     drawn = drawn_errors(excess, path, few, float((cells.weight**2).sum()), n_draws, rng)
-    as_much = (1 + (drawn >= value - 1e-12).sum(axis=1)) / (1 + n_draws)
+    p_value = float((1 + (drawn[0] >= value - 1e-12).sum()) / (1 + n_draws))
     # The interval reaches up to the value: it lies below a true error only where the sample shows less than that.
     upper = np.minimum((1.0 - level) / 2.0, (drawn < true[:, None] - 1e-12).mean(axis=1))
     lower = 1.0 - level - upper
-    too_large = ndtri(np.minimum(as_much, n_draws / (1 + n_draws))) - ndtri(lower)
-    too_small = quantiles_of(value, drawn) - ndtri((1.0 - level) / 2.0)
+    spread = np.maximum(drawn.std(axis=1), 1e-12)
+    too_large = spread * (quantiles_of(-value, -drawn) - ndtri(lower))
+    too_small = spread * (quantiles_of(value, drawn) - ndtri((1.0 - level) / 2.0))
     limits = [inverted(true[way], too_large[way], too_small[way]) for way in WAYS]
-    low, high = min(low for low, _ in limits), max(high for _, high in limits)
-    return CalibrationError(value, float(drawn[0].mean()), float(as_much[0]), low, high)
+    high = max(high for _, high in limits)
+    low = min(high, *(low for low, _ in limits))
+    return CalibrationError(value, float(drawn[0].mean()), p_value, low, high)
 
 
 def quantiles_of(value: float, drawn: Floats) -> Floats:
@@ -162,13 +190,15 @@ def inverted(true: Floats, too_large: Floats, too_small: Floats) -> tuple[float,
     too_small  (n_steps,) the same of as much or less
     """
     possible = np.flatnonzero(too_large >= 0.0)
-    first = int(possible[0]) if len(possible) else len(true) - 1
-    low = 0.0 if first == 0 else crossing(too_large[first - 1 : first + 1], true[first - 1 : first + 1])
+    first = int(possible[0]) if len(possible) else len(true)
+    low = 0.0 if first == 0 else np.inf
+    if 0 < first < len(true):
+        low = crossing(too_large[first - 1 : first + 1], true[first - 1 : first + 1])
     last = int(np.flatnonzero(too_small >= 0.0)[-1]) if (too_small >= 0.0).any() else 0
     high = float(true[: last + 1].max())
     if last + 1 < len(true):
         high = max(high, crossing(too_small[last : last + 2], true[last : last + 2]))
-    return min(low, high), high
+    return low, high
 
 
 def crossing(quantile: Floats, true: Floats) -> float:
@@ -177,22 +207,23 @@ def crossing(quantile: Floats, true: Floats) -> float:
     return float(true[0] + part * (true[1] - true[0]))
 
 
-def forecast_path(proba: Floats, true_label: Codes, observed: Floats, cells: Cells) -> list[Floats]:
+def forecast_path(forecasts: Forecasts, observed: Floats, cells: Cells) -> list[Floats]:
     """Forecasts of which the outcomes may come, as ``WAYS`` go through them.
 
     Temperatures change how much outcomes vary as well as their means, as an over-confident forecaster's do; the way
     from the best one to the frequencies reaches any other kind of error.
 
     observed  (n_cells,)
-    returns   (n_classes, n_items) for each step, the given forecast first
+    returns   (n_rows, n_items) what is judged of each step, the given forecast first
     """
-    power = best_log_power(proba, true_label, cells.weight)
-    path = [proba] + [raised(proba, step * power) for step in (*TO_TEMPERATURE[1:], *BEYOND)]
+    proba, judged = forecasts.proba, forecasts.judged
+    power = best_log_power(proba, forecasts.true_label, cells.weight)
+    path = [judged(proba)] + [judged(raised(proba, step * power)) for step in (*TO_TEMPERATURE[1:], *BEYOND)]
     best = path[len(TO_TEMPERATURE) - 1]
     frequency = recalibrated(best, expected_cells(best, cells) - observed, cells)
     moved = (np.maximum((1.0 - step) * best + step * frequency, 0.0) for step in TO_FREQUENCY)
     path += [each / each.sum(axis=0) for each in moved]
-    return path + [raised(proba, step) for step in LESS_SURE]
+    return path + [judged(raised(proba, step)) for step in LESS_SURE]
 
 
 def expected_cells(proba: Floats, cells: Cells) -> Floats:
