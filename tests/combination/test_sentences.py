@@ -62,6 +62,8 @@ FACTS = {
             "better": 0,
             "p_value": 0.0002,
             "better_half": "the human alone",
+            "n_candidates": 2,
+            "ahead_on_part": None,
         },
     },
 }
@@ -113,6 +115,8 @@ def test_few_labels():
             "better": 0,
             "p_value": 1.0,
             "better_half": "Ann alone, the best of 3 people on the same items",
+            "n_candidates": 2,
+            "ahead_on_part": None,
         },
     }
     few = FACTS | {

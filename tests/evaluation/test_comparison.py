@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from benchmarks.simulation import simulate_crowd
 from scipy.stats import binom, binomtest
+from scipy.stats import t as student
 
 import twoheads as th
-from twoheads.combination.rivals import Rival
+from twoheads.combination.rival import Rival
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation import (
     Comparison,
@@ -249,9 +250,10 @@ def comparison(
 ):
     error = Member(n_items, {"error": Score(team_error, low, high)})
     shared = team_error if on_shared is None else on_shared
-    words = Rival(better, "", 1, 1, 0, 0, 0, 0, 1.0).words()
+    words = Rival(better, "", 1, 1, 0, 0, 0, 0, 1.0, 1, True, 0).words
     n_shared, nothing = n_shared or n_items, Score(0.0, None, None)
-    difference = Difference(better, "", words, n_rivals, n_shared, better_error, shared, nothing, None, 0, 0, p_value)
+    numbers = n_shared, better_error, shared, nothing, None, 0, 0, p_value
+    difference = Difference(better, "", words, n_rivals, n_rivals, *numbers)
     return Comparison("held out", n_items, 0, 0, 0, error, None, error, None, error, difference, None, None)
 
 
@@ -337,12 +339,17 @@ def test_a_headline_without_partners():
     assert found.headline() == "On 3,000 items (held out) the combination errs on 50.0 %."
 
 
-def test_weights_of_items_that_agree_do_not_change_the_test():
+def test_items_that_agree_count_in_the_test_by_their_weights():
     truth, team = np.zeros(60, dtype=int), np.zeros(60, dtype=int)
     human = (np.arange(60) < 20) * 1
     weight = np.where(np.arange(60) < 30, 1.0, 2.0)
     found = compare_predictions(given(truth, human, human, team, weight=weight), n_bootstrap=50)
-    assert found.difference.p_value == pytest.approx(0.5**20)  # twenty of twenty, by mid-p
+    # 20 of 90 in weight, of 90^2 / 150 = 54 items, a little fewer since the half of them has most of the weight.
+    kish, freedom = 90**2 / 150, 150**2 / (30 + 30 * 16)
+    number = 20 / 90 * kish * (student.ppf(0.975, kish - 1) / student.ppf(0.975, freedom - 1)) ** 2
+    assert found.difference.p_value == pytest.approx(0.5**number)  # all one way, by mid-p
+    equal = compare_predictions(given(truth, human, human, team, weight=np.full(60, 2.0)), n_bootstrap=50)
+    assert equal.difference.p_value == pytest.approx(0.5**20)
 
 
 def test_what_cannot_be_judged():

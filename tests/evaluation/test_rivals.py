@@ -25,7 +25,7 @@ def test_rivals_by_hand():
     assert majority.errors == 0 + 0.5 + 1 + 1  # the tie on the second item is broken at random
     assert (model.errors, model.team_errors, model.won, model.lost) == (1, 1, 1, 1)
     assert found.better_half == model
-    assert found.n_people == 0  # nobody has ten answers
+    assert [member.n_people for member in found.members] == [0, 0, 0]  # nobody has ten answers
 
 
 def test_blocks_sum_to_the_whole():
@@ -53,11 +53,15 @@ def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
     listed = RivalList(("Ann", "Bob", "Cy"), ("model",), crowd=False)
     said = Labels(pack_answers(item, column, n), 2, model[None])
     found = listed.compared(listed.sums(said, truth, model))
-    assert (found.better_half.key, found.better_half.name, found.n_people) == ("best_person", "Ann", 3)
-    assert found.better_words == "Ann alone, the best of 3 people on the same items"
-    # The team has the model's errors: more than Ann's. Four rivals, of which one is the best of three people.
+    best, few = found.members[-2:]
+    assert found.better_half == best
+    assert (best.key, best.name, best.n_people, best.of_all) == ("best_person", "Ann", 2, True)
+    assert best.words == "Ann alone, the best of 2 people on the same items"
+    assert (few.key, few.name, few.n_people, few.of_all) == ("best_person", "Cy", 1, False)
+    assert few.words == "Cy alone on 10 of 100 items"
+    # The team has the model's errors: more than Ann's. Four rivals label half of the items, one is the best of two.
     plain = binomtest(0, int(model.sum())).pvalue / 2  # mid-p: half of the probability of as many
-    assert found.p_value == pytest.approx(min(1.0, plain * 4 * 3))
+    assert found.p_value == pytest.approx(min(1.0, plain * 4 * 2))
 
 
 def test_votes_that_are_tied_are_tested_as_items_of_half_the_size():

@@ -38,6 +38,7 @@ def difference(won, lost, both_wrong, n, *, low, high, **changed):
         name="",
         words="the model alone",
         n_rivals=2,
+        n_picked=changed.get("n_rivals", 2),
         n_items=n,
         better_error=better / n,
         error=team / n,

@@ -2,20 +2,20 @@
 
 One list, in this order: the human, or one person at random, the majority, people combined without the model, each
 model, the mean of several models, each machine that gives labels or scores, and the best single person with enough
-answers. Machines are not people; a score is the side on which the team reads it. Only "people combined" is fitted;
-the others need no fit, and have the same number wherever the same items are looked at.
+answers: of those who labelled half of the items, then of those who labelled fewer. Machines are not people; a score is
+the side on which the team reads it. Only "people combined" is fitted; the others need no fit, and have the same number
+wherever the same items are looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
+from twoheads.combination.rival import Rival, Rivals
 from twoheads.confusion.base import columns_of
 from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -28,110 +28,18 @@ from twoheads.kernels.scoring.rivals import (
     RivalSums,
     best_person,
     best_rival,
-    corrected,
-    n_candidates,
+    candidates,
+    may_lead,
     rival_sums,
 )
-from twoheads.storage.artifact import register
 
 #: How many arrays `RivalList.sums` gives.
-N_SUMS = 5
+N_SUMS = 6
 #: Keys of the rivals that are people, and of those that are models.
 PEOPLE = ("human", "person", "majority", "crowd", "best_person")
 MODELS = ("model", "models")
 #: Rivals whose number depends on how they were fitted.
 FITTED = ("crowd",)
-
-
-@register
-@dataclass(frozen=True)
-class Rival(BaseEstimator):
-    """One rival, on the items that it has labelled.
-
-    key                  "human", "person" (one at random), "majority", "crowd" (people combined), "model" (one of
-                         them, or a machine), "models" (their mean), or "best_person"
-    name                 of the model or the person; "" if there is none
-    n, items             weight of the items, and how many they are
-    errors, team_errors  its errors, and those of the team on the same items
-    won, lost            items that only the team has right, and only the rival
-    p_value              of the difference, not corrected for having picked this rival
-    """
-
-    key: str
-    name: str
-    n: float
-    items: float
-    errors: float
-    team_errors: float
-    won: float
-    lost: float
-    p_value: float
-
-    @property
-    def error(self) -> float:
-        """Its share of errors."""
-        return self.errors / self.n
-
-    @property
-    def team_error(self) -> float:
-        """The team's share of errors on the same items."""
-        return self.team_errors / self.n
-
-    def words(self, n_people: int = 0) -> str:
-        """The rival in a sentence; a person who is a number is called a person."""
-        person = f"person {self.name}" if self.name.isdigit() else self.name
-        best = f"the best of {n_people:,} people on the same items" if n_people > 1 else "who alone has enough answers"
-        named = {
-            "human": "the human alone",
-            "person": "one person at random",
-            "majority": "the majority of people",
-            "crowd": "people combined, without the model",
-            "model": "the model alone" if self.name in ("", "model") else f"model {self.name} alone",
-            "models": "the mean of the models",
-            "best_person": f"{person} alone, {best}",
-        }
-        return named[self.key]
-
-    def as_dict(self) -> dict[str, Any]:
-        """All numbers, as plain Python objects that JSON can hold."""
-        return {**self.get_params(), "error": self.error, "team_error": self.team_error}
-
-
-@register
-@dataclass(frozen=True)
-class Rivals(BaseEstimator):
-    """All rivals, and the better half: the best of them.
-
-    members   in the order of the list
-    better    position of the best
-    p_value   of the team's difference from the best, corrected for having picked it
-    n_people  how many people have enough answers
-    """
-
-    members: tuple[Rival, ...]
-    better: int
-    p_value: float
-    n_people: int
-
-    @property
-    def better_half(self) -> Rival:
-        """The best rival."""
-        return self.members[self.better]
-
-    @property
-    def n_picked(self) -> int:
-        """Of how many the best one was picked: a best person of all people with enough answers too."""
-        return len(self.members) * (self.n_people if self.better_half.key == "best_person" else 1)
-
-    @property
-    def better_words(self) -> str:
-        """The best rival in a sentence."""
-        return self.better_half.words(self.n_people)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All numbers, as plain Python objects that JSON can hold."""
-        members = [member.as_dict() for member in self.members]
-        return {**self.get_params(), "members": members, "better_half": self.better_words}
 
 
 @dataclass(frozen=True)
@@ -205,18 +113,18 @@ class RivalList:
         ]
         if not there:
             return None
-        found = RivalSums(found.fixed[:, there], found.people, found.shared[:, there], found.beside[:, there])
-        members = _rivals([keys[at] for at in there], found.fixed)
-        better = best_rival(found)
-        n_people = n_candidates(found) if len(self.people) > 1 else 0
-        person, leads = best_person(found, better) if n_people else (None, False)
-        if person is not None:
-            members += _rivals([("best_person", self.people[person])], found.people[:, [person]])
-            better = len(members) - 1 if leads else better
-        best = members[better]
-        made = Rivals(tuple(members), better, best.p_value, n_people)
-        worse = best.team_errors > best.errors
-        return replace(made, p_value=corrected(best.p_value, team_errs_more=worse, n_picked=made.n_picked))
+        both = found.both[:, there][:, :, there]
+        found = found._replace(fixed=found.fixed[:, there], both=both, beside=found.beside[:, there])
+        n_items, better = float(found.total[0]), best_rival(found)
+        best = better
+        members = _rivals([keys[at] for at in there], found.fixed, n_items, may_lead(found))
+        for among, of_all in zip(candidates(found), (True, False), strict=True):
+            person, leads = best_person(found, better, among) if len(self.people) > 1 else (None, False)
+            if person is not None:
+                key, sums_of_person = ("best_person", self.people[person]), found.people[:, [person]]
+                members += _rivals([key], sums_of_person, n_items, np.array([of_all]), int(among.sum()))
+                best = len(members) - 1 if leads and of_all else best
+        return Rivals.of(tuple(members), best)
 
 
 @dataclass(frozen=True)
@@ -266,9 +174,11 @@ def _wrong(label: Codes, true_label: Codes, here: NDArray[np.bool_] | None = Non
     return np.where(there, 1.0 * (label != true_label), np.nan)
 
 
-def _rivals(keys: list[tuple[str, str]], sums: Floats) -> list[Rival]:
-    """Rivals of these keys and names, from their `PairedSums`, (8, n_rivals)."""
-    pair = PairedSums(*sums)
-    p_values = mid_p_values(pair.team_errors - pair.errors, pair.absolute, pair.squared)
+def _rivals(
+    keys: list[tuple[str, str]], sums: Floats, of_items: float, leading: NDArray[np.bool_], n_people: int = 0
+) -> list[Rival]:
+    """Rivals of these keys and names, from their `PairedSums`, (12, n_rivals)."""
+    pair, p_values = PairedSums(*sums), mid_p_values(PairedSums(*sums).differences)
     numbers = np.stack([pair.weight, pair.n_items, pair.errors, pair.team_errors, pair.won, pair.lost], axis=1).tolist()
-    return [Rival(*key, *each, p) for key, each, p in zip(keys, numbers, p_values, strict=True)]
+    rows = zip(keys, numbers, p_values, leading.tolist(), strict=True)
+    return [Rival(*key, *each, p, of_items, leads, n_people) for key, each, p, leads in rows]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twoheads.combination.rivals import Labels, Rival, RivalList, model_labels
+from twoheads.combination.rival import Rival
+from twoheads.combination.rivals import Labels, RivalList, model_labels
 from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.kernels.answers import item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats

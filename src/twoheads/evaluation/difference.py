@@ -21,7 +21,8 @@ class Difference(Shown):
                          "crowd" (people combined), "model", "models" (their mean) or "best_person"
     name                 of that person or model; "" if there is none
     words                the better half in a sentence
-    n_rivals             how many rivals there are
+    n_rivals             how many rivals may be the better half
+    n_picked             of how many it was picked: these, times the number of people if it is the best of them
     n_items              the items both the combination and the better half have labelled
     better_error, error  the errors of the better half and of the combination on them
     difference           ``error - better_error``, paired by item: below 0 the team is better. The lower end of its
@@ -37,6 +38,7 @@ class Difference(Shown):
     name: str
     words: str
     n_rivals: int
+    n_picked: int
     n_items: int
     better_error: float
     error: float
@@ -78,8 +80,9 @@ def difference_from_better(compared: Compared, team_error: Floats, weight: Float
     return Difference(
         better=best.key,
         name=best.name,
-        words=rivals.better_words,
-        n_rivals=len(rivals.members),
+        words=best.words,
+        n_rivals=rivals.n_candidates,
+        n_picked=rivals.n_picked,
         n_items=int(here.sum()),
         better_error=best.error,
         error=best.team_error,

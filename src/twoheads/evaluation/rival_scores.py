@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twoheads.combination.rivals import FITTED, Labels, Rival, RivalList, Rivals
+from twoheads.combination.rival import Rival, Rivals
+from twoheads.combination.rivals import FITTED, Labels, RivalList
 from twoheads.evaluation.bootstrap import LEVEL, Resampling, Score, share_score
 from twoheads.evaluation.predictions import Predictions
 from twoheads.evaluation.team import Team, record_of
@@ -24,7 +25,8 @@ class RivalScore(Shown):
 
     key, name      as in `twoheads.combination.rivals.Rival`: "human", "majority", "model", "best_person", ...
     words          the rival in a sentence
-    better_half    whether it is the best of all
+    better_half    whether it is the best of those that may be the better half
+    of_all         whether it may be: it has labelled half of the items, or as many as anybody where nobody has so many
     n_items        how many items it has labelled
     error          its share of errors, with the interval; that of the best person is corrected for the choice
     team_error     the combination's share of errors on the same items
@@ -36,6 +38,7 @@ class RivalScore(Shown):
     name: str
     words: str
     better_half: bool
+    of_all: bool
     n_items: int
     error: Score
     team_error: float
@@ -57,14 +60,14 @@ class Compared:
 
     def _score(self, rival: Rival, error: Floats, weight: Floats, draws: Resampling) -> RivalScore:
         here = ~np.isnan(error)
-        choice = self.rivals.n_people if rival.key == "best_person" else 1
         return RivalScore(
             rival.key,
             rival.name,
-            rival.words(self.rivals.n_people),
+            rival.words,
             rival is self.rivals.better_half,
+            rival.of_all,
             int(here.sum()),
-            share_score(error[here], weight[here], draws.take(here), level=picked_level(LEVEL, choice)),
+            share_score(error[here], weight[here], draws.take(here), level=picked_level(LEVEL, max(1, rival.n_people))),
             rival.team_error,
             round(rival.won),
             round(rival.lost),
@@ -91,7 +94,7 @@ def differs_from_fit(team: Team, found: Rivals | None) -> str | None:
     before, now = record.better_half, found.better_half
     if (before.key, before.name) == (now.key, now.name) and np.isclose(before.error, now.error, rtol=0, atol=1e-9):
         return None
-    shown = f"At fit the better half was {record.better_words} ({percent(before.error, 1)}"
+    shown = f"At fit the better half was {before.words} ({percent(before.error, 1)}"
     if any(not np.isclose(one, other) for one, other in zip(_sizes(record), _sizes(found), strict=False)):
         return f"{shown} on {count(round(before.n), 'item')}): the team's own record is of other items than these."
     if FITTED[0] in (before.key, now.key):

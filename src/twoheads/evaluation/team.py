@@ -16,7 +16,7 @@ from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.learnt import LearntItems
-from twoheads.combination.rivals import Rivals
+from twoheads.combination.rival import Rivals
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Floats

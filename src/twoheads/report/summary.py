@@ -126,7 +126,7 @@ def summary(
     else:
         comparison = compare_judged(team, items, n_bootstrap=n_bootstrap, random_state=random_state)
         sections = _sections_with_truth(team, evaluated, comparison, random_state)
-        found = verdict(comparison, trend=curve.get("trend", "unknown"), n_people=len(people_in(observations)))
+        found = verdict(comparison, trend=curve.get("trend", "unknown"))
         sections["verdict"] = found.as_dict()
     difference = sections["comparison"].get("difference")
     sections |= {

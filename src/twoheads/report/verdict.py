@@ -67,7 +67,7 @@ class Verdict:
         return {"sentence": self.sentence, "badge": self.badge, **asdict(self)}
 
 
-def verdict(comparison: Comparison, *, trend: str = "unknown", n_people: int = 1) -> Verdict:
+def verdict(comparison: Comparison, *, trend: str = "unknown") -> Verdict:
     """The verdict of a comparison; ``trend`` is that of the learning curve."""
     found = comparison.difference
     if found is None:
@@ -79,7 +79,7 @@ def verdict(comparison: Comparison, *, trend: str = "unknown", n_people: int = 1
     if found.p_value < SIGNIFICANCE and found.error != found.better_error:
         made = _better(found, trend) if found.error < found.better_error else _worse(found, trend)
     else:
-        made = _same(found, trend) if _is_same(found) else _too_early(found, trend, comparison.n_items, n_people)
+        made = _same(found, trend) if _is_same(found) else _too_early(found, trend, comparison.n_items)
     if comparison.how != UNKNOWN:
         return made
     first = "Check first that the team was not fitted on these items: that cannot be known here."
@@ -144,8 +144,8 @@ def _same(found: Difference, trend: str) -> Verdict:
     )
 
 
-def _too_early(found: Difference, trend: str, n_items: int, n_people: int) -> Verdict:
-    plan = _planned(found, n_items, n_people)
+def _too_early(found: Difference, trend: str, n_items: int) -> Verdict:
+    plan = _planned(found, n_items)
     gains = {
         "falling": "These labels would improve the team as well: its error was still falling.",
         "flat": "These labels are to measure by; the team itself would hardly improve with them.",
@@ -174,7 +174,7 @@ class _Plan(NamedTuple):
     words: str
 
 
-def _planned(found: Difference, n_items: int, n_people: int) -> _Plan:
+def _planned(found: Difference, n_items: int) -> _Plan:
     """Label until the present difference would show; where there is next to none, until half the errors would.
 
     The better half may have labelled a part of the ``n_items`` only, and will of the next ones.
@@ -182,7 +182,7 @@ def _planned(found: Difference, n_items: int, n_people: int) -> _Plan:
     n, behind = found.n_items, found.error > found.better_error
     seen = _counts(found)
     if found.p_value < _NEXT_TO_NONE:
-        tests = found.n_rivals * (n_people if found.better == "best_person" else 1) if behind else 1
+        tests = found.n_picked if behind else 1
         seen = Paired(max(seen), min(seen))
         shares, level = Paired(seen.won / n, seen.lost / n), SIGNIFICANCE / tests
         what, size = f"if the team stays this much {'worse' if behind else 'better'}", "so small a difference"

@@ -4,15 +4,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom, multinomial
+from scipy.special import expit
+from scipy.stats import binom, multinomial, ttest_1samp
 
 from twoheads.kernels.inference.discordant import (
     Discordant,
     differing_items,
-    discordant,
     mid_p_value,
     paired_interval,
 )
+from twoheads.kernels.inference.paired import paired_t
 
 
 def of_counts(below, above, n, **given):
@@ -111,7 +112,7 @@ def test_fractions_and_weights_count_as_fewer_items_of_their_size():
     # one item of weight 3 and three of weight 1: (3 + 3)^2 / (9 + 3) = 3 items
     found = differing_items(np.ones(4), np.array([3.0, 1.0, 1.0, 1.0]))
     assert (found.below, found.above, found.unit) == pytest.approx((0.0, 3.0, 2.0))
-    assert discordant(0.0, 0.0, 0.0) == Discordant(0.0, 0.0, 1.0)
+    assert differing_items(np.zeros(4), np.array([3.0, 1.0, 1.0, 1.0])) == Discordant(0.0, 0.0, 1.0)
 
 
 def test_the_lower_end_holds_where_the_best_of_many_was_picked():
@@ -127,3 +128,74 @@ def test_the_lower_end_holds_where_the_best_of_many_was_picked():
         too_low.append(high < 0)
     assert np.mean(too_high) < 0.025 + 0.01
     assert np.mean(too_low) < 0.025 + 0.01
+
+
+def kish_of_those_that_differ(difference, weight):
+    """How many below and above, if heavy items that do not differ told nothing."""
+    weighted = weight * difference
+    number = np.abs(weighted).sum() ** 2 / (weighted**2).sum()
+    ahead = weighted.sum() / np.abs(weighted).sum()
+    return number * (1 - ahead) / 2, number * (1 + ahead) / 2
+
+
+def test_equal_weights_of_any_unit_are_a_plain_count():
+    rng = np.random.default_rng(0)
+    for unit in (1.0, 0.3, 1000.0):
+        difference = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], 60)
+        found = differing_items(difference, np.full(60, unit))
+        assert (found.below, found.above) == pytest.approx(kish_of_those_that_differ(difference, np.ones(60)))
+    whole = differing_items(np.repeat([-1.0, 0.0, 1.0], [7, 20, 3]), np.full(30, 1000.0))
+    assert (whole.below, whole.above) == pytest.approx((7.0, 3.0))
+
+
+def test_one_item_of_nearly_all_the_weight_leaves_nothing_to_be_said():
+    # 29 items of weight 1 all differ one way, one of weight 1000 does not: 1029^2 / 1000029 = 1.06 items.
+    difference, weight = np.repeat([1.0, 0.0], [29, 1]), np.repeat([1.0, 1000.0], [29, 1])
+    kish = 1029**2 / 1_000_029
+    found = differing_items(difference, weight)
+    assert (found.below, found.above) == pytest.approx((0.0, 29 / 1029 * kish))
+    assert mid_p_value(found) > 0.9
+    low, high = paired_interval(difference, weight, 0.95)
+    assert low < -0.5
+    assert high > 0.5
+    p = paired_t(difference, weight, 0.95).p_value
+    assert p > 0.9
+    # The heavy one alone differs: one item, whose mid-p is 1/2.
+    assert mid_p_value(differing_items(1.0 - difference, weight)) == pytest.approx(0.5)
+
+
+def equal_in_the_population(rng, *, scale):
+    """8,000 items on which one is better where it is easy, and the other where it is hard: 0 on average."""
+    hard = rng.normal(0, 1.2, 8000)
+    difference = 1.0 * (rng.random(8000) < expit(scale + 1.2 * hard)) - (rng.random(8000) < expit(scale))
+    ahead = int(difference.sum())
+    swapped = rng.choice(np.flatnonzero(difference == np.sign(ahead)), abs(ahead) // 2, replace=False)
+    difference[swapped] *= -1.0
+    return hard, difference
+
+
+@pytest.mark.parametrize("size", [60, 250])
+def test_equal_ones_are_rarely_called_different_whatever_is_drawn_more_often(size):
+    old, new, repeats = 0, 0, 400
+    for repeat in range(repeats):
+        rng = np.random.default_rng([7, repeat, size])
+        hard, difference = equal_in_the_population(rng, scale=-1.4)
+        chance = np.where(hard > 0, 0.9, 0.03)
+        chance *= size / chance.sum()
+        drawn = rng.random(8000) < chance
+        apart, weight = difference[drawn], 1.0 / chance[drawn]
+        old += mid_p_value(Discordant(*kish_of_those_that_differ(apart, weight), 1.0)) < 0.05
+        new += mid_p_value(differing_items(apart, weight)) < 0.05
+    assert old / repeats > 0.1
+    assert new / repeats < 0.05 + 2 * (0.05 * 0.95 / repeats) ** 0.5
+
+
+def test_a_paired_t_counts_heavy_items_too():
+    rng = np.random.default_rng(1)
+    difference, weight = rng.normal(0.3, 1.0, 50), np.full(50, 7.0)
+    plain = ttest_1samp(difference, 0.0)
+    found = paired_t(difference, weight, 0.95)
+    # One item more, and Kish's number of the squares in place of n - 1: beside a plain t a little more careful.
+    assert plain.pvalue < found.p_value < 1.5 * plain.pvalue + 0.01
+    heavy = np.append(weight, 7.0 * 5000)
+    assert paired_t(np.append(difference, 0.0), heavy, 0.95).p_value > 0.5

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.rivals import Rivals
+from twoheads.combination.rival import Rivals
 from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.kernels.scoring.chance import chance_best, chance_better
 from twoheads.storage.artifact import register

@@ -190,6 +190,8 @@ def _holdout(record: dict[str, Any], labelled: int, who: str, *, alone: bool) ->
         f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(items))}"
         f"{_better_half(record)}.{'' if alone else _chance(record, who)}"  # a team of one member is as good as that
     ]
+    if record["rivals"] is not None and record["rivals"]["ahead_on_part"]:
+        sentences.append(record["rivals"]["ahead_on_part"])
     effect = _effect(record)
     if effect is not None:
         sentences.append(
@@ -206,7 +208,7 @@ def _better_half(record: dict[str, Any]) -> str:
         return ""
     best = rivals["members"][rivals["better"]]
     numbers = best["error"], best["team_error"], rivals["p_value"], best["items"]
-    of_all, only = best["items"] == record["items"], len(rivals["members"]) == 1
+    of_all, only = best["items"] == record["items"], rivals["n_candidates"] == 1
     alike = record["effective_items"] > (1 - 1e-9) * record["items"]
     return against(rivals["better_half"], *numbers, of_all=of_all, only=only, alike=alike)
 

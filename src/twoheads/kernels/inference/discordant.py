@@ -6,14 +6,14 @@ test for binary matched-pairs data. Xie & Singh (2013), Confidence distribution.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betaincinv, expit
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.weights import kish_number
+from twoheads.kernels.inference.weights import heavy_factor
 
 #: Log-odds at which the distribution of the share of items that differ is known: its tails matter as its middle does.
 _LOG_ODDS = np.linspace(-18.0, 18.0, 361)
@@ -34,25 +34,60 @@ class Discordant(NamedTuple):
     unit: float
 
 
-def discordant(difference: float, absolute: float, squared: float) -> Discordant:
-    """Equal items that are as much evidence as those that differ by d with weight w: Kish's number of them.
+class DifferenceSums(NamedTuple):
+    """Sums over items of weights w, (n,) each or numbers; d is the difference of two errors, from -1 to 1.
 
-    With ``unit = sum (w d)^2 / sum |w d|``, ``unit (above - below)`` is the sum of ``w d``, and ``unit^2 (above +
-    below)`` that of its squares. Whole items of weight 1 are counted as they are; the halves of tied votes too.
-
-    difference, absolute, squared  sums of ``w d``, ``|w d|`` and ``(w d)^2``
+    weight, squared_weight, fourth_power  ``w``, ``w^2`` and ``w^4``, of all items compared
+    difference, absolute                  ``w d`` and ``|w d|``
+    size, squared                         ``w d^2`` and ``(w d)^2``
     """
-    if absolute <= 0:
+
+    weight: Any
+    squared_weight: Any
+    fourth_power: Any
+    difference: Any
+    absolute: Any
+    size: Any
+    squared: Any
+
+    @property
+    def number(self) -> float:
+        """Kish's number of all items compared, or fewer where a few have most of the weight."""
+        kish, freedom = self.weight**2 / self.squared_weight, self.squared_weight**2 / self.fourth_power
+        return float(kish / heavy_factor(kish, freedom))
+
+
+def discordant(sums: DifferenceSums) -> Discordant:
+    """Equal items that are as much evidence as those on which two differ.
+
+    ``N = min(h (sum |w d|)^2 / sum (w d)^2, K (sum |w d|)^2 / (sum w sum w d^2))`` with ``K = h (sum w)^2 / sum w^2``,
+    and ``1 / h`` the `heavy_factor`. The first is Kish's number of the items that differ. The second is the weighted
+    share of items that differ, of Kish's number of all: two may as well differ on the heavy items, of which few were
+    seen. Where weights are equal both are a plain count, in which the halves of tied votes count as items.
+    With ``unit = sum |w d| / N``, ``unit (above - below)`` is the sum of ``w d``.
+    """
+    if sums.absolute <= 0:
         return Discordant(0.0, 0.0, 1.0)
-    unit = squared / absolute
-    below, above = ((absolute + sign * difference) / (2.0 * unit) for sign in (-1.0, 1.0))
+    unit = max(sums.squared, sums.size * sums.squared_weight / sums.weight) / sums.absolute
+    unit *= sums.weight**2 / sums.squared_weight / sums.number
+    below, above = ((sums.absolute + sign * sums.difference) / (2.0 * unit) for sign in (-1.0, 1.0))
     return Discordant(below if below > _NONE else 0.0, above if above > _NONE else 0.0, unit)
 
 
 def differing_items(difference: Floats, weight: Floats) -> Discordant:
     """`discordant` of items one by one, (n_items,) each."""
+    return discordant(_summed(difference, weight))
+
+
+def weighted_differences(difference: Floats, weight: Floats) -> DifferenceSums:
+    """What each item adds to the sums, (n_items,) each."""
     weighted = weight * difference
-    return discordant(float(weighted.sum()), float(np.abs(weighted).sum()), float((weighted**2).sum()))
+    powers = weight, weight**2, weight**4
+    return DifferenceSums(*powers, weighted, np.abs(weighted), weighted * difference, weighted**2)
+
+
+def _summed(difference: Floats, weight: Floats) -> DifferenceSums:
+    return DifferenceSums(*(float(column.sum()) for column in weighted_differences(difference, weight)))
 
 
 def mid_p_value(found: Discordant) -> float:
@@ -69,16 +104,16 @@ def mid_p_value(found: Discordant) -> float:
     return min(1.0, 2.0 * min(below, 1.0 - below))
 
 
-def mid_p_values(difference: Floats, absolute: Floats, squared: Floats) -> list[float]:
-    """`mid_p_value` of several, from their sums as `discordant` takes them, (n,) each."""
-    sums = zip(difference.tolist(), absolute.tolist(), squared.tolist(), strict=True)
-    return [mid_p_value(discordant(*each)) for each in sums]
+def mid_p_values(sums: DifferenceSums) -> list[float]:
+    """`mid_p_value` of several, from their sums, (n,) each."""
+    rows = zip(*(column.tolist() for column in sums), strict=True)
+    return [mid_p_value(discordant(DifferenceSums(*each))) for each in rows]
 
 
 def paired_interval(difference: Floats, weight: Floats, level: float, *, n_picked: int = 1) -> tuple[float, float]:
     """Interval of a weighted mean of paired differences, each from -1 to 1, that has 0 where `mid_p_value` is above.
 
-    Of n items (Kish's number) b differ below 0 and c above. The part t of those above among them has the confidence
+    Of n items (their ``number``) b differ below 0 and c above. The part t of those above among them has the confidence
     distribution of the mid-p test, half ``Beta(c, b + 1)`` and half ``Beta(c + 1, b)``; the share s of items that
     differ has the posterior ``Beta(b + c + 1, n - b - c + 1/2)``; and the mean is ``s (2 t - 1)``, in units. Its sign
     is that of ``t - 1/2``: 0 is outside where the mid-p value is below ``1 - level``, and only there.
@@ -87,9 +122,10 @@ def paired_interval(difference: Floats, weight: Floats, level: float, *, n_picke
     n_picked            of how many the other one was picked by its low error. Luck in that makes the difference too
                         large, never too small: the lower end has the tail ``(1 - level) / (2 n_picked)`` (Bonferroni)
     """
-    found, tail = differing_items(difference, weight), (1.0 - level) / 2.0
-    count = max(kish_number(weight), found.below + found.above)
-    scale = found.unit * count / float(weight.sum()) if found.below + found.above else 1.0
+    sums, tail = _summed(difference, weight), (1.0 - level) / 2.0
+    found = discordant(sums)
+    count = max(sums.number, found.below + found.above)
+    scale = found.unit * count / sums.weight if found.below + found.above else 1.0
     turned = Discordant(found.above, found.below, found.unit)
     return scale * _low_end(found, count, tail / n_picked), -scale * _low_end(turned, count, tail)
 

@@ -9,46 +9,70 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.inference.discordant import DifferenceSums, weighted_differences
 
 #: With fewer answers on labelled items, a person is neither ranked nor a rival.
 ENOUGH_ANSWERS = 10
+#: Who has labelled less than this share of the items, by their weight, does not stand for all.
+ENOUGH_ITEMS = 0.5
+_ROUNDING = 1e-9
+#: Errors closer than this are equal.
+_EQUAL = 1e-12
 
 
 class PairedSums(NamedTuple):
     """Sums over the items that each of several has labelled, (n,) each.
 
-    n_items, weight      of the items
-    errors, team_errors  weighted errors of the rival, and of the team on the same items
-    won, lost            items that only the team has right (more right), and only the rival
-    absolute, squared    of the weighted difference of the two errors
+    n_items                 of the items
+    errors, team_errors     weighted errors of the rival, and of the team on the same items
+    won, lost               items that only the team has right (more right), and only the rival
+    weight, ..., squared    `DifferenceSums` of the two errors
     """
 
     n_items: Any
-    weight: Any
     errors: Any
     team_errors: Any
     won: Any
     lost: Any
+    weight: Any
+    squared_weight: Any
+    fourth_power: Any
+    difference: Any
     absolute: Any
+    size: Any
     squared: Any
+
+    @property
+    def differences(self) -> DifferenceSums:
+        """The sums that a test of the two errors needs."""
+        return DifferenceSums(*self[5:])
 
 
 class RivalSums(NamedTuple):
     """What is known of a team's rivals.
 
-    fixed   (8, n_rivals) `PairedSums` of each rival
-    people  (8, n_people) of each person
-    shared  (2, n_rivals) weight of the items that all rivals have labelled, and errors on them
-    beside  (3, n_rivals, n_people) items that a person and a rival have both labelled: their weight, the rival's
-            errors, the person's errors
+    fixed   (12, n_rivals) `PairedSums` of each rival
+    people  (12, n_people) of each person
+    both    (2, n_rivals, n_rivals) items that two rivals have both labelled: their weight, and the first one's errors
+    beside  (4, n_rivals, n_people) items that a person and a rival have both labelled: their weight, the rival's
+            errors, the person's errors, and the sum of squared weights
+    total   (2,) number and weight of all items, labelled by a rival or not
     """
 
     fixed: Floats
     people: Floats
-    shared: Floats
+    both: Floats
     beside: Floats
+    total: Floats
+
+    @property
+    def enough(self) -> float:
+        """The weight of items from which on a rival may be the better half: half of all, or the most that any has."""
+        most = float(PairedSums(*self.fixed).weight.max())
+        return (1.0 - _ROUNDING) * min(ENOUGH_ITEMS * float(self.total[1]), most)
 
 
 class Answered(NamedTuple):
@@ -69,69 +93,86 @@ def rival_sums(
     """
     n_rivals, n_items = errors.shape
     weight = np.ones(n_items) if weight is None else weight
-    fixed = np.empty((8, n_rivals))
-    beside = np.zeros((3, n_rivals, n_people))
+    fixed = np.empty((len(PairedSums._fields), n_rivals))
+    beside = np.zeros((4, n_rivals, n_people))
     for at, error in enumerate(errors):
         here = ~np.isnan(error)
         nobody = np.zeros(int(here.sum()), dtype=np.intp)
         fixed[:, at] = _paired(error[here], team_error[here], weight[here], nobody, 1)[:, 0]
         both = here[answered.item]
         person, counted = answered.person[both], weight[answered.item[both]]
-        for row, values in enumerate((1.0, error[answered.item[both]], answered.error[both])):
+        for row, values in enumerate((1.0, error[answered.item[both]], answered.error[both], counted)):
             beside[row, at] = np.bincount(person, counted * values, n_people)
     people = _paired(answered.error, team_error[answered.item], weight[answered.item], answered.person, n_people)
-    shared = ~np.isnan(errors).any(axis=0)
-    on_shared = np.stack([np.full(n_rivals, weight[shared].sum()), errors[:, shared] @ weight[shared]])
-    return RivalSums(fixed, people, on_shared, beside)
+    labelled = 1.0 * ~np.isnan(errors)
+    two = np.stack([(each * weight) @ labelled.T for each in (labelled, np.nan_to_num(errors))])
+    total = np.array([np.count_nonzero(weight > 0), weight.sum()], dtype=np.float64)
+    return RivalSums(fixed, people, two, beside, total)
 
 
 def _paired(error: Floats, team_error: Floats, weight: Floats, group: Codes, n_groups: int) -> Floats:
-    """`PairedSums` of each group, (8, n_groups)."""
+    """`PairedSums` of each group, (12, n_groups)."""
     difference = error - team_error
     counted = weight > 0
     columns = PairedSums(
         1.0 * counted,
-        weight,
         weight * error,
         weight * team_error,
         1.0 * (counted & (difference > 0)),
         1.0 * (counted & (difference < 0)),
-        weight * np.abs(difference),
-        (weight * difference) ** 2,
+        *weighted_differences(-difference, weight),
     )
     return np.stack([np.bincount(group, column, n_groups) for column in columns])
 
 
+def may_lead(sums: RivalSums) -> NDArray[np.bool_]:
+    """Which rivals have labelled enough of the items to be the better half of the whole, (n_rivals,)."""
+    return np.asarray(PairedSums(*sums.fixed).weight >= sums.enough)
+
+
 def best_rival(sums: RivalSums) -> int:
-    """The rival with the lowest error on the items all have labelled, or if there are none, on its own."""
-    weight, errors = sums.shared
-    own = PairedSums(*sums.fixed)
-    if not (weight > 0).all():
-        weight, errors = own.weight, own.errors
+    """The rival with the lowest error of those that may be the better half; of equal ones the first.
+
+    One of those with the most items, the first, is the measure r: the error of another one, j, is ``e_r + e_j(both) -
+    e_r(both)``, with the errors on the items that both have labelled. So nobody is best because its items were easy.
+    Where there are none, its own error counts.
+    """
+    own, may = PairedSums(*sums.fixed), may_lead(sums)
+    measure = int(np.argmax(own.weight >= (1.0 - _ROUNDING) * own.weight.max()))
+    weight, errors, measured = sums.both[0, :, measure], sums.both[1, :, measure], sums.both[1, measure]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return int(np.nanargmin(errors / weight))
+        alone = own.errors / own.weight
+        error = np.where(weight > 0, alone[measure] + (errors - measured) / weight, alone)
+    error = np.where(may, error, np.inf)
+    return int(np.argmax(error <= error.min() + _EQUAL))
 
 
-def best_person(sums: RivalSums, rival: int) -> tuple[int | None, bool]:
+def best_person(sums: RivalSums, rival: int, among: NDArray[np.bool_]) -> tuple[int | None, bool]:
     """The person with the lowest error beside a rival, and whether it is lower than the rival's.
 
     A person's difference from the rival, on the items that both have labelled, is shrunk to that of all people as if
-    by `ENOUGH_ANSWERS` more answers: of many people, some are right ten times in a row by chance. None if nobody has
-    enough answers.
+    by `ENOUGH_ANSWERS` more answers, beside Kish's number of them: of many people, some are right ten times in a row by
+    chance. None if there is nobody.
+
+    among  (n_people,) who is considered
     """
-    weight, rival_errors, person_errors = sums.beside[:, rival]
-    enough = (PairedSums(*sums.people).n_items >= ENOUGH_ANSWERS) & (weight > 0)
-    if not enough.any():
+    weight, rival_errors, person_errors, squares = sums.beside[:, rival]
+    there = among & (weight > 0)
+    if not there.any():
         return None, False
     usual_difference = (person_errors.sum() - rival_errors.sum()) / weight.sum()
-    shrunk = (person_errors - rival_errors + ENOUGH_ANSWERS * usual_difference) / (weight + ENOUGH_ANSWERS)
-    best = int(np.where(enough, shrunk, np.inf).argmin())
-    return best, bool(shrunk[best] < -1e-12)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference, number = (person_errors - rival_errors) / weight, weight**2 / squares
+        shrunk = (number * difference + ENOUGH_ANSWERS * usual_difference) / (number + ENOUGH_ANSWERS)
+    best = int(np.where(there, shrunk, np.inf).argmin())
+    return best, bool(shrunk[best] < -_EQUAL)
 
 
-def n_candidates(sums: RivalSums) -> int:
-    """How many people have enough answers."""
-    return int((PairedSums(*sums.people).n_items >= ENOUGH_ANSWERS).sum())
+def candidates(sums: RivalSums) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """People with enough answers: who may be the better half, and who has labelled too few items, (n_people,) each."""
+    own = PairedSums(*sums.people)
+    ranked, of_all = own.n_items >= ENOUGH_ANSWERS, own.weight >= sums.enough
+    return ranked & of_all, ranked & ~of_all
 
 
 def corrected(p: float, *, team_errs_more: bool, n_picked: int) -> float:
