@@ -104,3 +104,133 @@ def test_the_best_rival_and_the_most_reliable_may_be_two_people_and_the_words_sa
     assert words == "ann alone, the best of 3 people on the same items"
     assert "Of the 3 people, the most reliable by all answers with truth is bob (" in team.describe()
     assert "the most reliable by all answers with truth is bob (" in summary(team, X, truth)["people"]["words"]
+
+
+def crowd_of(n, labels, *, truth=None, team=None, model=None, weight=None):
+    """The rivals where each person labels some items, {name: (items, classes)}, and a model some or all."""
+    truth = np.zeros(n, int) if truth is None else truth
+    item = np.concatenate([np.asarray(rows) for rows, _ in labels.values()])
+    column = np.concatenate([2 * at + np.asarray(said) for at, (_, said) in enumerate(labels.values())])
+    order = np.argsort(item, kind="stable")
+    models = ("model",) if model is not None else ()
+    listed = RivalList(tuple(labels), models, crowd=False)
+    said = Labels(
+        pack_answers(item[order], column[order], n), 2, np.zeros((1, n), int) if model is None else model[None]
+    )
+    return listed.compared(listed.sums(said, truth, np.zeros(n, int) if team is None else team, weight))
+
+
+def test_a_person_on_a_tenth_of_the_items_is_no_better_half_but_a_sentence():
+    # The team errs on 60 of 300, of which 20 are among the 30 items that Ann has right; Bob answers all as the team.
+    n, team = 300, np.zeros(300, int)
+    team[:20], team[100:140] = 1, 1
+    bob, model = team.copy(), team.copy()
+    model[140:150] = 1
+    found = crowd_of(n, {"Ann": (np.arange(30), np.zeros(30, int)), "Bob": (np.arange(n), bob)}, team=team, model=model)
+    assert found.better_half.of_all
+    assert (found.better_half.items, found.better_half.of_items) == (300, 300)
+    ann = found.members[-1]
+    assert (ann.name, ann.of_all, ann.items, ann.errors, ann.team_errors) == ("Ann", False, 30, 0, 20)
+    assert ann.words == "Ann alone on 30 of 300 items"
+    assert found.ahead_on_part() == (  # mid-p of 20 of 20: 0.5^20
+        "On 30 of 300 items the error of Ann alone is 0.0 %, and that of the team 66.7 %: a significant difference "
+        "(p < 0.001), on too few items for a better half."
+    )
+    level = crowd_of(n, {"Ann": (np.arange(30), np.zeros(30, int)), "Bob": (np.arange(n), bob)}, model=model)
+    assert level.ahead_on_part() is None
+
+
+def test_being_ahead_on_a_part_is_corrected_for_all_who_labelled_a_part():
+    # Seven people of 20 items each; the first is right five times where the team is wrong: mid-p 2^-5, times seven.
+    n, team = 140, np.zeros(140, int)
+    team[:5] = 1
+    people = {name: (20 * at + np.arange(20), np.zeros(20, int)) for at, name in enumerate("abcdefg")}
+    model = np.zeros(n, int)
+    few = crowd_of(n, people, team=team, model=model)
+    assert few.members[-1].p_value <= 1.0
+    assert few.ahead_on_part() is None  # 7 * 0.03
+    team[:12] = 1
+    many = crowd_of(n, people, team=team, model=np.ones(n, int))
+    assert (many.members[-1].name, many.members[-1].n_people) == ("a", 7)
+    assert "the error of a alone, the best of 7 such people, is 0.0 %, and that of the team 60.0 %" in (
+        many.ahead_on_part()
+    )
+
+
+def test_a_model_of_twelve_rows_does_not_decide():
+    n, rng = 200, np.random.default_rng(0)
+    answer = (rng.random(n) < 0.1) * 1
+    model = np.full(n, -1)
+    model[np.flatnonzero(answer)[:12]] = 0  # right on twelve items that the person has wrong
+    found = crowd_of(n, {"Ann": (np.arange(n), answer)}, team=answer, model=model)
+    human, machine = found.members
+    assert found.better_half == human
+    assert (machine.of_all, machine.words) == (False, "the model alone on 12 of 200 items")
+    assert found.n_picked == 1
+    assert "On 12 of 200 items the error of the model alone is 0.0 %, and that of the team 100.0 %" in (
+        found.ahead_on_part()
+    )
+
+
+def test_where_nobody_labelled_half_those_who_labelled_most_may_be_the_better_half():
+    n = 200
+    people = {"Ann": (np.arange(60), np.zeros(60, int)), "Bob": (np.arange(40, 90), np.ones(50, int))}
+    found = crowd_of(n, people)
+    of_all = {member.key: member.of_all for member in found.members}
+    assert of_all == {"person": True, "majority": True, "best_person": False}
+    assert found.better_half.items == 90
+
+
+def test_half_of_the_items_is_half_of_their_weight():
+    n, model = 100, np.zeros(100, int)
+    model[99] = 1
+    weight = np.where(np.arange(n) < 30, 9.0, 1.0)  # 30 items have 270 of 340
+    answers = {"Ann": (np.arange(30), np.zeros(30, int)), "Bob": (np.arange(30, 100), np.zeros(70, int))}
+    heavy = crowd_of(n, answers, model=model, weight=weight)
+    assert [(each.name, each.of_all) for each in heavy.members[-2:]] == [("Ann", True), ("Bob", False)]
+    plain = crowd_of(n, answers, model=model)
+    assert [(each.name, each.of_all) for each in plain.members[-2:]] == [("Bob", True), ("Ann", False)]
+    unit = crowd_of(n, answers, model=model, weight=1000.0 * weight)
+    assert [each.name for each in unit.members] == [each.name for each in heavy.members]
+    assert unit.better == heavy.better
+
+
+def test_nobody_is_best_because_its_items_were_easy():
+    # The model errs on 10 of 100; Ann labels the 60 easy ones, on which it errs on none, and errs on one of them.
+    n, model = 100, np.zeros(100, int)
+    model[90:] = 1
+    easy = np.zeros(60, int)
+    easy[0] = 1
+    found = crowd_of(n, {"Ann": (np.arange(60), easy)}, model=model)
+    human, machine = found.members
+    assert human.error < machine.error
+    assert found.better_half == machine
+    # Three errors on 60 items are better than five on the same, though Ann errs on none of the others.
+    ann, other = np.zeros(n, int), np.full(n, -1)
+    ann[:5], other[:60], other[:3] = 1, 0, 1
+    human, machine = (found := crowd_of(n, {"Ann": (np.arange(n), ann)}, model=other)).members
+    assert (human.error, machine.error) == (0.05, 0.05)
+    assert found.better_half == machine
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_better_half_has_labelled_half_of_the_items_where_anybody_has(seed):
+    rng = np.random.default_rng(seed)
+    n, people = 120, {}
+    for name in "abcdef":
+        rows = np.flatnonzero(rng.random(n) < rng.uniform(0.05, 0.7))
+        people[name] = rows, (rng.random(len(rows)) < rng.uniform(0.0, 0.4)) * 1
+    model = np.where(rng.random(n) < rng.uniform(0.2, 1.0), (rng.random(n) < 0.2) * 1, -1)
+    team, weight = (rng.random(n) < 0.2) * 1, rng.gamma(1.0, size=n) if seed % 2 else np.ones(n)
+    found = crowd_of(n, people, team=team, model=model, weight=weight)
+    most = max(member.n for member in found.members)
+    for member in found.members:
+        rows = people[member.name][0] if member.key == "best_person" else None
+        if rows is not None:
+            assert member.n == pytest.approx(weight[rows].sum())
+        assert member.of_all == (member.n >= min(0.5 * weight.sum(), most) - 1e-6)
+    assert found.better_half.of_all
+    assert found.n_candidates == sum(member.of_all for member in found.members)
+    scaled = crowd_of(n, people, team=team, model=model, weight=37.0 * weight)
+    assert (scaled.better, scaled.better_half.name) == (found.better, found.better_half.name)
+    assert scaled.p_value == pytest.approx(found.p_value)

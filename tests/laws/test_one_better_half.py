@@ -73,6 +73,8 @@ def same_everywhere(folder, seed, capsys):
         assert (typed["words"], typed["error"]["value"]) == (rival.words, rival.error.value)
         assert typed["better_half"] == rival.better_half
     (better,) = (rival for rival in found.rivals if rival.better_half)
+    assert better.of_all
+    assert f"{better.n_items:,}" in numbers["headline"]
     named = f"{better.words} ({100 * better.error.value:.1f} %)"
     assert found.headline() == numbers["headline"]
     assert named in numbers["headline"]
@@ -84,6 +86,10 @@ def same_everywhere(folder, seed, capsys):
     before = f"{record['better_half']} ({100 * record['members'][record['better']]['error']:.1f} %)"
     assert before in at_fit
     assert before in shown
+    ahead = record["ahead_on_part"]
+    assert ("too few items for a better half" in shown) == (ahead is not None)
+    assert ahead is None or (ahead in shown and ahead in at_fit)
+    assert numbers["notes"] == found.notes()
     assert before == named or f"At fit the better half was {before}:" in evaluated
     return [team, *table], numbers["headline"], numbers["rivals"]
 

@@ -140,6 +140,18 @@ def test_a_better_half_who_is_seldom_asked_takes_more_items(comparison):
     assert found.n_more == pytest.approx(2 * judge(comparison, half).n_more, abs=1)
 
 
+def test_a_verdict_on_a_part_of_the_items_says_how_many(comparison):
+    def of_600(found):
+        return verdict(replace(comparison, difference=found, n_items=600, how="held out")).sentence
+
+    part = ", on the 400 of 600 items that have its label."
+    win = difference(45, 10, 25, 400, low=-0.125, high=-0.05)
+    assert of_600(win) == f"Yes: the team makes 50 % fewer errors than the model alone{part}"
+    loss = difference(10, 45, 25, 400, low=0.05, high=0.125)
+    errors = "That errs on 8.8 % of items, the team on 17.5 %"
+    assert of_600(loss) == f"No: use the model alone. {errors}{part}"
+
+
 def test_about_the_same(comparison):
     found = judge(comparison, difference(100, 90, 1500, 20_000, low=-0.002, high=0.001))
     assert found.sentence == "About the same: the team and the model alone differ by at most 2.0 errors in 1,000 items."

@@ -77,9 +77,11 @@ def verdict(comparison: Comparison, *, trend: str = "unknown") -> Verdict:
         reason = "the team was fitted on some of these items, so its errors here are too few."
         return Verdict("unknown", reason, "", "", ["Evaluate it on items it was not fitted on."])
     if found.p_value < SIGNIFICANCE and found.error != found.better_error:
-        made = _better(found, trend) if found.error < found.better_error else _worse(found, trend)
+        made = (_better if found.error < found.better_error else _worse)(found, trend, comparison.n_items)
     else:
-        made = _same(found, trend) if _is_same(found) else _too_early(found, trend, comparison.n_items)
+        made = (
+            _same(found, trend, comparison.n_items) if _is_same(found) else _too_early(found, trend, comparison.n_items)
+        )
     if comparison.how != UNKNOWN:
         return made
     first = "Check first that the team was not fitted on these items: that cannot be known here."
@@ -97,14 +99,14 @@ def verdict_without_truth(reason: str) -> Verdict:
     )
 
 
-def _better(found: Difference, trend: str) -> Verdict:
+def _better(found: Difference, trend: str, n_items: int) -> Verdict:
     gains = {
         "falling": "More labelled items in the fit would improve it further: its error was still falling.",
         "flat": "It hardly needs more labelled items: its error no longer falls with them.",
     }
     return Verdict(
         "yes",
-        f"the team makes {_change(found)} {found.words}.",
+        f"the team makes {_change(found)} {found.words}{_on_part(found, n_items)}.",
         "",
         _chance(found, _how_sure(found.p_value)),
         [
@@ -115,7 +117,7 @@ def _better(found: Difference, trend: str) -> Verdict:
     )
 
 
-def _worse(found: Difference, trend: str) -> Verdict:
+def _worse(found: Difference, trend: str, n_items: int) -> Verdict:
     gains = {
         "falling": "Or fit the team on more labelled items: its error was still falling.",
         "flat": "More labelled items would hardly help the team.",
@@ -123,18 +125,18 @@ def _worse(found: Difference, trend: str) -> Verdict:
     return Verdict(
         "no",
         f"use {found.words}. That errs on {_share(found.better_error, found)} of items, the team on "
-        f"{_share(found.error, found)}.",
+        f"{_share(found.error, found)}{_on_part(found, n_items)}.",
         "",
         _chance(found, _how_sure(found.p_value)),
         [f"Use {found.words} for items like these.", *_trend(gains, trend)],
     )
 
 
-def _same(found: Difference, trend: str) -> Verdict:
+def _same(found: Difference, trend: str, n_items: int) -> Verdict:
     gains = {"falling": "More labelled items in the fit may make the team the better one: its error was still falling."}
     return Verdict(
         "same",
-        f"the team and {found.words} differ by at most {errors_at_most(_largest(found))}.",
+        f"the team and {found.words} differ by at most {errors_at_most(_largest(found))}{_on_part(found, n_items)}.",
         "",
         _expected(found),
         [
@@ -159,6 +161,11 @@ def _too_early(found: Difference, trend: str, n_items: int) -> Verdict:
         text = f"label about {about(plan.n_more)} more items."
         steps = [plan.words, *_trend(gains, trend), f"Until then, {until}."]
     return Verdict("too early", text, _so_far(found), _chance(found, "Not sure"), steps, plan.n_more)
+
+
+def _on_part(found: Difference, n_items: int) -> str:
+    """How many items the better half has labelled, where it has not labelled all."""
+    return "" if found.n_items == n_items else f", on the {found.n_items:,} of {n_items:,} items that have its label"
 
 
 def _undecided(found: Difference) -> str:
