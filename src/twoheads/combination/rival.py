@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from twoheads.combination.better_half import decimals
-from twoheads.kernels.scoring.rivals import corrected
 from twoheads.storage.artifact import register
 from twoheads.text import SIGNIFICANCE, p_value, percent
 
@@ -99,13 +98,6 @@ class Rivals(BaseEstimator):
     members: tuple[Rival, ...]
     better: int
     p_value: float
-
-    @classmethod
-    def of(cls, members: tuple[Rival, ...], better: int) -> Rivals:
-        """The rivals, with the corrected p-value of the best."""
-        best, n_picked = members[better], cls(members, better, 1.0).n_picked
-        worse = best.team_errors > best.errors
-        return cls(members, better, corrected(best.p_value, team_errs_more=worse, n_picked=n_picked))
 
     @property
     def better_half(self) -> Rival:

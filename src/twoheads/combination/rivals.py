@@ -29,6 +29,7 @@ from twoheads.kernels.scoring.rivals import (
     best_person,
     best_rival,
     candidates,
+    corrected,
     may_lead,
     rival_sums,
 )
@@ -113,8 +114,7 @@ class RivalList:
         ]
         if not there:
             return None
-        both = found.both[:, there][:, :, there]
-        found = found._replace(fixed=found.fixed[:, there], both=both, beside=found.beside[:, there])
+        found = found.only(there)
         n_items, better = float(found.total[0]), best_rival(found)
         best = better
         members = _rivals([keys[at] for at in there], found.fixed, n_items, may_lead(found))
@@ -124,7 +124,9 @@ class RivalList:
                 key, sums_of_person = ("best_person", self.people[person]), found.people[:, [person]]
                 members += _rivals([key], sums_of_person, n_items, np.array([of_all]), int(among.sum()))
                 best = len(members) - 1 if leads and of_all else best
-        return Rivals.of(tuple(members), best)
+        found_best, made = members[best], Rivals(tuple(members), best, members[best].p_value)
+        worse = found_best.team_errors > found_best.errors
+        return replace(made, p_value=corrected(made.p_value, team_errs_more=worse, n_picked=made.n_picked))
 
 
 @dataclass(frozen=True)

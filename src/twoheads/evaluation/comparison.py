@@ -79,14 +79,11 @@ class Comparison(Shown):
     difference : Difference or None
         The combination against the better half, the best of its rivals; None if none has labelled any item.
     rivals : list of RivalScore
-        All rivals: the human, or one person at random, the majority, people combined, each model, the mean of several,
-        and the best single person with ten answers at least: of those who labelled half of the items, and of those who
-        labelled fewer.
+        All rivals, in the order of `twoheads.combination.rivals`.
     human_exchange, model_exchange : Exchange or None
         Items rescued from each partner's error, and lost.
     remarks : list of str
-        Who errs less on too few items to be the better half, what was left out, and why the better half is not that of
-        the fit.
+        Who errs less on too few items, what was left out, and why the better half is not that of the fit.
     """
 
     how: str
@@ -222,7 +219,6 @@ def compare_predictions(
     model = Partner(_wrong(items, items.model_proba), has_model)
     team_error = _wrong(items, items.combined_proba)
     compared = compared_rivals(items)
-    ahead = None if compared is None else compared.rivals.ahead_on_part()
     return Comparison(
         how=items.how,
         n_items=len(items),
@@ -238,7 +234,7 @@ def compare_predictions(
         rivals=[] if compared is None else compared.scores(weight, draws),
         human_exchange=exchange_with(human, team_error),
         model_exchange=exchange_with(model, team_error),
-        remarks=[] if ahead is None else [ahead],
+        remarks=[] if compared is None else compared.remarks,
     )
 
 

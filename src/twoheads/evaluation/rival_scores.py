@@ -54,6 +54,12 @@ class Compared:
     rivals: Rivals
     errors: list[Floats]
 
+    @property
+    def remarks(self) -> list[str]:
+        """Who errs less than the combination on too few items to be the better half."""
+        ahead = self.rivals.ahead_on_part()
+        return [] if ahead is None else [ahead]
+
     def scores(self, weight: Floats, draws: Resampling) -> list[RivalScore]:
         """Each rival's error with its interval."""
         return [self._score(*each, weight, draws) for each in zip(self.rivals.members, self.errors, strict=True)]

@@ -6,7 +6,7 @@ test for binary matched-pairs data. Xie & Singh (2013), Confidence distribution.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -14,6 +14,7 @@ from scipy.special import betainc, betaincc, betaincinv, expit
 
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.weights import heavy_factor
+from twoheads.kernels.scoring.differences import DifferenceSums, weighted_differences
 
 #: Log-odds at which the distribution of the share of items that differ is known: its tails matter as its middle does.
 _LOG_ODDS = np.linspace(-18.0, 18.0, 361)
@@ -34,30 +35,7 @@ class Discordant(NamedTuple):
     unit: float
 
 
-class DifferenceSums(NamedTuple):
-    """Sums over items of weights w, (n,) each or numbers; d is the difference of two errors, from -1 to 1.
-
-    weight, squared_weight, fourth_power  ``w``, ``w^2`` and ``w^4``, of all items compared
-    difference, absolute                  ``w d`` and ``|w d|``
-    size, squared                         ``w d^2`` and ``(w d)^2``
-    """
-
-    weight: Any
-    squared_weight: Any
-    fourth_power: Any
-    difference: Any
-    absolute: Any
-    size: Any
-    squared: Any
-
-    @property
-    def number(self) -> float:
-        """Kish's number of all items compared, or fewer where a few have most of the weight."""
-        kish, freedom = self.weight**2 / self.squared_weight, self.squared_weight**2 / self.fourth_power
-        return float(kish / heavy_factor(kish, freedom))
-
-
-def discordant(sums: DifferenceSums) -> Discordant:
+def discordant(sums: DifferenceSums, number: float) -> Discordant:
     """Equal items that are as much evidence as those on which two differ.
 
     ``N = min(h (sum |w d|)^2 / sum (w d)^2, K (sum |w d|)^2 / (sum w sum w d^2))`` with ``K = h (sum w)^2 / sum w^2``,
@@ -65,25 +43,27 @@ def discordant(sums: DifferenceSums) -> Discordant:
     share of items that differ, of Kish's number of all: two may as well differ on the heavy items, of which few were
     seen. Where weights are equal both are a plain count, in which the halves of tied votes count as items.
     With ``unit = sum |w d| / N``, ``unit (above - below)`` is the sum of ``w d``.
+
+    number  K, by `number_of`
     """
     if sums.absolute <= 0:
         return Discordant(0.0, 0.0, 1.0)
     unit = max(sums.squared, sums.size * sums.squared_weight / sums.weight) / sums.absolute
-    unit *= sums.weight**2 / sums.squared_weight / sums.number
+    unit *= sums.weight**2 / sums.squared_weight / number
     below, above = ((sums.absolute + sign * sums.difference) / (2.0 * unit) for sign in (-1.0, 1.0))
     return Discordant(below if below > _NONE else 0.0, above if above > _NONE else 0.0, unit)
 
 
 def differing_items(difference: Floats, weight: Floats) -> Discordant:
     """`discordant` of items one by one, (n_items,) each."""
-    return discordant(_summed(difference, weight))
+    sums = _summed(difference, weight)
+    return discordant(sums, float(number_of(sums)))
 
 
-def weighted_differences(difference: Floats, weight: Floats) -> DifferenceSums:
-    """What each item adds to the sums, (n_items,) each."""
-    weighted = weight * difference
-    powers = weight, weight**2, weight**4
-    return DifferenceSums(*powers, weighted, np.abs(weighted), weighted * difference, weighted**2)
+def number_of(sums: DifferenceSums) -> Floats:
+    """Kish's number of all items compared, or fewer where a few have most of the weight, (n,) or a number."""
+    kish, freedom = sums.weight**2 / sums.squared_weight, sums.squared_weight**2 / sums.fourth_power
+    return np.asarray(kish / heavy_factor(kish, freedom))
 
 
 def _summed(difference: Floats, weight: Floats) -> DifferenceSums:
@@ -106,14 +86,14 @@ def mid_p_value(found: Discordant) -> float:
 
 def mid_p_values(sums: DifferenceSums) -> list[float]:
     """`mid_p_value` of several, from their sums, (n,) each."""
-    rows = zip(*(column.tolist() for column in sums), strict=True)
-    return [mid_p_value(discordant(DifferenceSums(*each))) for each in rows]
+    rows = zip(number_of(sums).tolist(), *(column.tolist() for column in sums), strict=True)
+    return [mid_p_value(discordant(DifferenceSums(*each), number)) for number, *each in rows]
 
 
 def paired_interval(difference: Floats, weight: Floats, level: float, *, n_picked: int = 1) -> tuple[float, float]:
     """Interval of a weighted mean of paired differences, each from -1 to 1, that has 0 where `mid_p_value` is above.
 
-    Of n items (their ``number``) b differ below 0 and c above. The part t of those above among them has the confidence
+    Of n items (`number_of`) b differ below 0 and c above. The part t of those above among them has the confidence
     distribution of the mid-p test, half ``Beta(c, b + 1)`` and half ``Beta(c + 1, b)``; the share s of items that
     differ has the posterior ``Beta(b + c + 1, n - b - c + 1/2)``; and the mean is ``s (2 t - 1)``, in units. Its sign
     is that of ``t - 1/2``: 0 is outside where the mid-p value is below ``1 - level``, and only there.
@@ -123,8 +103,9 @@ def paired_interval(difference: Floats, weight: Floats, level: float, *, n_picke
                         large, never too small: the lower end has the tail ``(1 - level) / (2 n_picked)`` (Bonferroni)
     """
     sums, tail = _summed(difference, weight), (1.0 - level) / 2.0
-    found = discordant(sums)
-    count = max(sums.number, found.below + found.above)
+    number = float(number_of(sums))
+    found = discordant(sums, number)
+    count = max(number, found.below + found.above)
     scale = found.unit * count / sums.weight if found.below + found.above else 1.0
     turned = Discordant(found.above, found.below, found.unit)
     return scale * _low_end(found, count, tail / n_picked), -scale * _low_end(turned, count, tail)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.inference.discordant import DifferenceSums, weighted_differences
+from twoheads.kernels.scoring.differences import DifferenceSums, weighted_differences
 
 #: With fewer answers on labelled items, a person is neither ranked nor a rival.
 ENOUGH_ANSWERS = 10
@@ -68,6 +68,11 @@ class RivalSums(NamedTuple):
     beside: Floats
     total: Floats
 
+    def only(self, rivals: list[int]) -> RivalSums:
+        """The sums of some of the rivals."""
+        both = self.both[:, rivals][:, :, rivals]
+        return RivalSums(self.fixed[:, rivals], self.people, both, self.beside[:, rivals], self.total)
+
     @property
     def enough(self) -> float:
         """The weight of items from which on a rival may be the better half: half of all, or the most that any has."""
@@ -93,21 +98,20 @@ def rival_sums(
     """
     n_rivals, n_items = errors.shape
     weight = np.ones(n_items) if weight is None else weight
-    fixed = np.empty((len(PairedSums._fields), n_rivals))
+    rival, item = np.nonzero(~np.isnan(errors))
+    at, group = np.concatenate([item, answered.item]), np.concatenate([rival, n_rivals + answered.person])
+    error = np.concatenate([errors[rival, item], answered.error])
+    paired = _paired(error, team_error[at], weight[at], group, n_rivals + n_people)
     beside = np.zeros((4, n_rivals, n_people))
-    for at, error in enumerate(errors):
-        here = ~np.isnan(error)
-        nobody = np.zeros(int(here.sum()), dtype=np.intp)
-        fixed[:, at] = _paired(error[here], team_error[here], weight[here], nobody, 1)[:, 0]
-        both = here[answered.item]
+    for at_rival, error in enumerate(errors):
+        both = ~np.isnan(error[answered.item])
         person, counted = answered.person[both], weight[answered.item[both]]
         for row, values in enumerate((1.0, error[answered.item[both]], answered.error[both], counted)):
-            beside[row, at] = np.bincount(person, counted * values, n_people)
-    people = _paired(answered.error, team_error[answered.item], weight[answered.item], answered.person, n_people)
+            beside[row, at_rival] = np.bincount(person, counted * values, n_people)
     labelled = 1.0 * ~np.isnan(errors)
     two = np.stack([(each * weight) @ labelled.T for each in (labelled, np.nan_to_num(errors))])
     total = np.array([np.count_nonzero(weight > 0), weight.sum()], dtype=np.float64)
-    return RivalSums(fixed, people, two, beside, total)
+    return RivalSums(paired[:, :n_rivals], paired[:, n_rivals:], two, beside, total)
 
 
 def _paired(error: Floats, team_error: Floats, weight: Floats, group: Codes, n_groups: int) -> Floats:
