@@ -104,9 +104,10 @@ def _better(found: Difference, trend: str, n_items: int) -> Verdict:
         "falling": "More labelled items in the fit would improve it further: its error was still falling.",
         "flat": "It hardly needs more labelled items: its error no longer falls with them.",
     }
+    text = _on_part(found, n_items, f"the team makes {_change(found)} {found.words}")
     return Verdict(
         "yes",
-        f"the team makes {_change(found)} {found.words}{_on_part(found, n_items)}.",
+        f"{text}.",
         "",
         _chance(found, _how_sure(found.p_value)),
         [
@@ -124,8 +125,9 @@ def _worse(found: Difference, trend: str, n_items: int) -> Verdict:
     }
     return Verdict(
         "no",
-        f"use {found.words}. That errs on {_share(found.better_error, found)} of items, the team on "
-        f"{_share(found.error, found)}{_on_part(found, n_items)}.",
+        f"use {found.words}. That errs on {_share(found.better_error, found)} of "
+        f"{'items' if found.n_items == n_items else f'its {found.n_items:,} items'}, the team on "
+        f"{_share(found.error, found)}.",
         "",
         _chance(found, _how_sure(found.p_value)),
         [f"Use {found.words} for items like these.", *_trend(gains, trend)],
@@ -134,9 +136,10 @@ def _worse(found: Difference, trend: str, n_items: int) -> Verdict:
 
 def _same(found: Difference, trend: str, n_items: int) -> Verdict:
     gains = {"falling": "More labelled items in the fit may make the team the better one: its error was still falling."}
+    text = _on_part(found, n_items, f"the team and {found.words} differ by at most {errors_at_most(_largest(found))}")
     return Verdict(
         "same",
-        f"the team and {found.words} differ by at most {errors_at_most(_largest(found))}{_on_part(found, n_items)}.",
+        f"{text}.",
         "",
         _expected(found),
         [
@@ -163,9 +166,10 @@ def _too_early(found: Difference, trend: str, n_items: int) -> Verdict:
     return Verdict("too early", text, _so_far(found), _chance(found, "Not sure"), steps, plan.n_more)
 
 
-def _on_part(found: Difference, n_items: int) -> str:
-    """How many items the better half has labelled, where it has not labelled all."""
-    return "" if found.n_items == n_items else f", on the {found.n_items:,} of {n_items:,} items that have its label"
+def _on_part(found: Difference, n_items: int, text: str) -> str:
+    """What is true of the items of the better half, with their number where they are not all."""
+    whole = found.n_items == n_items
+    return text if whole else f"on {found.n_items:,} items, {text.removesuffix(' on the same items')}"
 
 
 def _undecided(found: Difference) -> str:
