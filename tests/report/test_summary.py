@@ -11,7 +11,10 @@ from scipy.stats import beta
 import twoheads as th
 from report.made import problem
 from twoheads.evaluation import check_accuracy_bound, compare, cross_validated, expected_calibration_error, predictions
+from twoheads.observations import as_observations
 from twoheads.report import summary
+from twoheads.report.sections.confusion_section import confusion_section
+from twoheads.report.sections.people_by_class import people_by_class
 
 SECTIONS = [
     "comparison",
@@ -345,3 +348,39 @@ def test_a_class_that_was_never_seen_has_no_share():
     best = max(found["classes"][:2], key=lambda entry: entry["accuracy"])
     at = [entry["class"] for entry in found["classes"]].index(best["class"])
     assert f"“{best['class']}” ({100 * found['human_given_true'][at][at]:.0f} % right)" in found["words"]
+
+
+@pytest.mark.parametrize("make", [th.recommended, th.ProbabilityLabelCombiner, th.LabelLabelCombiner])
+def test_what_the_team_uses_counts_weighted_answers_as_what_they_are_worth(make):
+    X, y = problem(120, ["a", "b"])
+
+    def used(weight):
+        team = make().fit(X, y, sample_weight=weight)
+        classes = confusion_section(team)["classes"]
+        for each in classes:
+            assert each["used_low"] <= each["used"] <= each["used_high"]
+        return np.array([[each["used_low"], each["used_high"]] for each in classes]), classes
+
+    plain, _ = used(None)
+    hundred, _ = used(np.full(120, 100.0))
+    assert hundred == pytest.approx(plain, abs=1e-6)
+    uneven, classes = used(np.where(np.arange(120) < 115, 1.0, 1000.0))  # five items have nearly all of the weight
+    assert (np.diff(uneven) > 1.5 * np.diff(plain)).all()
+    assert all(each["high"] - each["low"] > 0.3 for each in classes)
+
+
+def test_sensitivities_of_people_count_weighted_answers_as_what_they_are_worth():
+    X, y = problem(120, ["a", "b"])
+    team = th.ProbabilityLabelCombiner().fit(X, y)
+
+    def shares(weight):
+        observations = as_observations(X)
+        truth = np.searchsorted(team.classes_, y)
+        _, found = people_by_class(team, observations, truth, weight)
+        (of_person,) = found.values()
+        return [[of_person[name][end] for end in ("value", "low", "high")] for name in ("sensitivity", "specificity")]
+
+    plain = np.array(shares(None))
+    assert np.array(shares(np.full(120, 100.0))) == pytest.approx(plain)
+    uneven = np.array(shares(np.where(np.arange(120) < 115, 1.0, 1000.0)))
+    assert (uneven[:, 2] - uneven[:, 1] > 1.5 * (plain[:, 2] - plain[:, 1])).all()

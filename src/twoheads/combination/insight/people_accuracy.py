@@ -40,6 +40,7 @@ class PeopleAccuracy(BaseEstimator):
     newcomer  (2,) a and b of the accuracy of somebody of whom nothing is known
     effect    (n_classes,) weight of what counts as one independent answer about labelled items of each class: answers
               about one item depend on each other, and those of unequal weights are fewer
+    unit      (n_classes,) the same if answers about one item did not depend on each other
     machines  the same of the models that give labels or scores beside people; None without any
     """
 
@@ -51,6 +52,7 @@ class PeopleAccuracy(BaseEstimator):
     overall: Floats
     newcomer: Floats
     effect: Floats
+    unit: Floats
     machines: PeopleAccuracy | None = None
 
     def kinds(self) -> list[Kind]:
@@ -97,8 +99,8 @@ def measured_accuracy(answers: AnswerRows, n_classes: int, judged: Floats | None
     all_here, all_there = known.together(), rest.together()
     means = powered_means(right, belief, all_here, elsewhere, all_there)
     overall = np.concatenate(effective_counts(right, all_here, means))
-    effect = float(design_effect(right, all_here)[0]) * known.units(known.truth, n_classes)
-    return _measured(known.numbers() if judged is None else judged, shares, newcomer, overall, effect)
+    of_answers, unit = float(design_effect(right, all_here)[0]), known.units(known.truth, n_classes)
+    return _measured(known.numbers() if judged is None else judged, shares, newcomer, overall, of_answers, unit)
 
 
 class Units(NamedTuple):
@@ -129,7 +131,7 @@ def counted_accuracy(
     shares = shrunk_shares(np.append(right, 0.0), np.append(count, 0.0), design_effect=of_crowd)
     newcomer = Shares(shares.a[-1:], shares.b[-1:], shares.step[-1:])
     shares = Shares(shares.a[:-1], shares.b[:-1], 1.0 / np.maximum(count, 1.0))
-    return _measured(judged, shares, newcomer, overall, of_answers * units.of_class)
+    return _measured(judged, shares, newcomer, overall, of_answers, units.of_class)
 
 
 def design_effects(answers: AnswerRows, share: Floats) -> tuple[float, float]:
@@ -161,9 +163,12 @@ def believed_accuracy(right: Floats, count: Floats) -> PeopleAccuracy:
         overall=np.concatenate([everybody.logit_mean, everybody.sd]),
         newcomer=np.array(accuracy_prior(right, count)),
         effect=np.ones(1),
+        unit=np.ones(1),
     )
 
 
-def _measured(judged: Floats, shares: Shares, newcomer: Shares, overall: Floats, effect: Floats) -> PeopleAccuracy:
-    unknown = np.concatenate([newcomer.a, newcomer.b])
-    return PeopleAccuracy("measured", judged, shares.a, shares.b, shares.step, overall, unknown, effect)
+def _measured(
+    judged: Floats, shares: Shares, newcomer: Shares, overall: Floats, of_answers: float, unit: Floats
+) -> PeopleAccuracy:
+    unknown, effect = np.concatenate([newcomer.a, newcomer.b]), of_answers * unit
+    return PeopleAccuracy("measured", judged, shares.a, shares.b, shares.step, overall, unknown, effect, unit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.confusion.base import Confusion
@@ -35,9 +36,10 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's
     shares where there is no truth. Measured shares have counts and Jeffreys' interval, believed ones have neither: what
     the team counts is what answers are worth without truth, far less than one each. A class without an answer has no
-    share. ``used`` is another number: the team's own estimate, counts and prior together, with the
-    interval of its posterior. ``status`` is how the items that the team is evaluated on relate to those it has learnt
-    from.
+    the team counts is what answers are worth without truth, far less than one each. A class without an answer has no
+    share. ``used`` is another number: the team's own estimate, counts and prior together, with the interval of its
+    posterior, in which weighted answers are as many as they are worth. ``status`` is how the items that the team is
+    evaluated on relate to those it has learnt from.
     """
     confusion = confusion_of(team)
     if confusion is None:
@@ -57,7 +59,7 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
         "n_people": len(people),
         "n_answers": float(counts.sum()) if measured else None,
         "kind": kind,
-        "classes": _classes(counts, confusion, classes, effect if measured else None),
+        "classes": _classes(counts, confusion, classes, effect if measured else None, _unit(team)),
         "pairs": _pairs(counts, classes, effect if measured else None),
         "human_given_true": plain(shares) if len(classes) <= MAX_MATRIX else None,
     }
@@ -72,12 +74,19 @@ def _counts(team: Team, confusion: Confusion, people: list[int]) -> tuple[Floats
     counted = confusion.counts_.reshape(-1, *confusion.counts_.shape[-2:]).sum(axis=0)
     ones = np.ones(len(counted))
     if not isinstance(team, MeasuresPeople):
-        return counted, "measured", ones
+        return counted / _unit(team), "measured", ones
     known = team.labelled_counts_[people].sum(axis=0)
     if not known.any():
         return counted, "believed", ones
     per_weight = ratio(team.labelled_numbers_[people].sum(axis=0), known.sum(axis=0), 1.0)
     return known * per_weight, "measured", team.people_accuracy_.effect * per_weight
+
+
+def _unit(team: Team) -> Floats:
+    """Weight of one answer about each class, by Kish's number of them, (n_classes,) or (1,); 1 without weights."""
+    return (
+        team.people_accuracy_.unit if isinstance(team, MeasuresPeople) else np.atleast_1d(getattr(team, "unit_", 1.0))
+    )
 
 
 def _interval(right: Floats, total: Floats, effect: Floats | None) -> tuple[list[float | None], list[float | None]]:
@@ -89,10 +98,27 @@ def _interval(right: Floats, total: Floats, effect: Floats | None) -> tuple[list
     return low, high
 
 
-def _classes(counts: Floats, confusion: Confusion, classes: list[str], effect: Floats | None) -> list[dict[str, Any]]:
+def _used_interval(confusion: Confusion, unit: Floats) -> tuple[Floats, Floats]:
+    """Interval of the team's own estimate for each class, of as many answers as weighted ones are worth.
+
+    The estimate counts weights as rows; the posterior of ``counts / unit`` does not. Both ends are no further than it.
+
+    unit  (n_classes,) weight of one answer, by Kish's number of them
+    """
+    if (unit == 1.0).all():
+        return confusion.accuracy_interval(SHOWN_LEVEL)
+    counts = getattr(confusion, "crowd_counts_", confusion.counts_.sum(axis=0))
+    low, high = clone(confusion).fit_counts(counts[None] / unit).accuracy_interval(SHOWN_LEVEL)
+    used = np.diagonal(confusion.crowd_given_true_)
+    return np.minimum(low, used), np.maximum(high, used)
+
+
+def _classes(
+    counts: Floats, confusion: Confusion, classes: list[str], effect: Floats | None, unit: Floats
+) -> list[dict[str, Any]]:
     total, right = counts.sum(axis=0), np.diag(counts)
     low, high = _interval(right, total, effect)
-    used_low, used_high = confusion.accuracy_interval(SHOWN_LEVEL)
+    used_low, used_high = _used_interval(confusion, unit)
     return [
         {
             "class": name,

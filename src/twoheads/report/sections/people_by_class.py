@@ -11,7 +11,9 @@ from twoheads.confusion.score_levels import answered
 from twoheads.evaluation.team import Team, levels_of, positive_of
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.inference.grouped_rows import ratio
 from twoheads.kernels.inference.intervals import jeffreys_interval
+from twoheads.kernels.inference.weights import heavy_factor
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
 
@@ -42,7 +44,10 @@ def people_by_class(
 
 
 def _counts(observed: Observations, truth: Codes, weight: Floats | None) -> tuple[Floats, Floats]:
-    """Right answers, and all, of each person about each true class, (n_people, n_classes)."""
+    """Right answers, and all, of each person about each true class, (n_people, n_classes).
+
+    Weighted answers are as many as Kish's number of them, or fewer where a few have most of the weight.
+    """
     answers, n_classes, n_people = observed.answers, observed.n_classes, len(observed.annotators)
     item, column = item_of_answers(answers), answers.column
     known = (column != MISSING) & (truth[item] != MISSING)
@@ -51,8 +56,11 @@ def _counts(observed: Observations, truth: Codes, weight: Floats | None) -> tupl
     counted = np.ones(len(item)) if weight is None else weight[item]
     total = np.bincount(place, counted, n_people * n_classes)
     right = np.bincount(place, counted * (column % n_classes == truth[item]), n_people * n_classes)
+    squares, fourth = (np.bincount(place, counted**power, n_people * n_classes) for power in (2, 4))
+    number = ratio(total**2, squares)
+    number = number / heavy_factor(number, ratio(squares**2, fourth))
     shape = n_people, n_classes
-    return np.asarray(right, dtype=np.float64).reshape(shape), np.asarray(total, dtype=np.float64).reshape(shape)
+    return (ratio(right, total) * number).reshape(shape), number.reshape(shape)
 
 
 def _shares(right: Floats, total: Floats) -> list[dict[str, float] | None]:
