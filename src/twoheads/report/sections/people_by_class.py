@@ -11,7 +11,7 @@ from twoheads.confusion.score_levels import answered
 from twoheads.evaluation.team import Team, levels_of, positive_of
 from twoheads.kernels.answers import item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
-from twoheads.kernels.inference.grouped_rows import ratio
+from twoheads.kernels.inference.grouped_rows import ratio, sums
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.inference.weights import heavy_factor
 from twoheads.observations import Observations
@@ -54,9 +54,9 @@ def _counts(observed: Observations, truth: Codes, weight: Floats | None) -> tupl
     item, column = item[known], column[known]
     place = column // n_classes * n_classes + truth[item]
     counted = np.ones(len(item)) if weight is None else weight[item]
-    total = np.bincount(place, counted, n_people * n_classes)
-    right = np.bincount(place, counted * (column % n_classes == truth[item]), n_people * n_classes)
-    squares, fourth = (np.bincount(place, counted**power, n_people * n_classes) for power in (2, 4))
+    wrong = column % n_classes != truth[item]
+    of_each = counted, counted * ~wrong, counted**2, counted**4
+    total, right, squares, fourth = (sums(place, each, n_people * n_classes) for each in of_each)
     number = ratio(total**2, squares)
     number = number / heavy_factor(number, ratio(squares**2, fourth))
     shape = n_people, n_classes
