@@ -117,7 +117,7 @@ def test_rivals_are_the_same_at_fit_and_in_an_evaluation(team):
     keys = [(rival.key, rival.name) for rival in at_fit.members]
     models = [("model", name) for name in ("good", "poor", "judge")]
     assert keys == [("person", ""), ("majority", ""), ("crowd", ""), *models, ("best_person", "eve")]
-    assert at_fit.better_words == "model good alone"
+    assert at_fit.better_half.words == "model good alone"
     labels = {"good": X["good.label"], "poor": X["poor.label"], "judge": side(team, X["judge.score"])}
     for rival in at_fit.members[3:6]:
         assert rival.errors == np.sum(labels[rival.name] != y)
