@@ -384,3 +384,13 @@ def test_sensitivities_of_people_count_weighted_answers_as_what_they_are_worth()
     assert np.array(shares(np.full(120, 100.0))) == pytest.approx(plain)
     uneven = np.array(shares(np.where(np.arange(120) < 115, 1.0, 1000.0)))
     assert (uneven[:, 2] - uneven[:, 1] > 1.5 * (plain[:, 2] - plain[:, 1])).all()
+
+
+def test_a_report_says_what_takes_no_weights_where_they_differ():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 40)
+    X = np.column_stack([truth, np.full((40, 2), 0.5)])
+    team = th.ProbabilityLabelCombiner().fit(X, truth)
+    for weight, said in ((None, False), (np.full(40, 3.0), False), (rng.integers(1, 4, 40), True)):
+        notes = summary(team, X, truth, sample_weight=weight, n_bootstrap=20)["notes"]
+        assert any("count every item once" in note for note in notes) == said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.evaluation import Comparison, Predictions, without_truth
@@ -142,7 +143,7 @@ def summary(
         "methods": methods_section(methods, items, reason, random_state),
         "method": {**method_section(team), "n_bootstrap": n_bootstrap, "random_state": random_state},
     }
-    sections["notes"] = [*sections["notes"], *methods_note(sections["methods"])]
+    sections["notes"] = [*sections["notes"], *methods_note(sections["methods"]), *_weights_note(items)]
     content: dict[str, Any] = head | {name: sections[name] for name in (*_FIRST, *SECTIONS)}
     shares = class_shares_of(team)
     if shares is not None:
@@ -159,6 +160,13 @@ def _data(observations: Observations, predicted: Predictions, evaluated: Predict
         "classes": [label_text(name) for name in observations.classes.tolist()],
         "how": None if evaluated is None else evaluated.how,
     }
+
+
+def _weights_note(items: Judged) -> list[str]:
+    """What takes no weights, where they differ."""
+    if items.weight is None or np.ptp(items.weight[items.weight > 0]) == 0:
+        return []
+    return ["The learning curve, the test of independence and the bound of the accuracy count every item once."]
 
 
 def _why_not(items: Judged) -> str:
