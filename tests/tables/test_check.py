@@ -310,3 +310,28 @@ def test_the_csv_of_label_studio_is_refused(tmp_path):
         "JSON; or, if no annotation is ground truth, name the column of answers: "
         f"twoheads fit --answers {path} --item id --annotator annotator --human COLUMN"
     )
+
+
+def test_without_ids_other_items_may_have_the_same_answers(tmp_path):
+    path = write(tmp_path / "t.csv", "human,gpt.label,truth\n" + "cat,cat,cat\ndog,dog,dog\n" * 20)
+    assert tables.check(path).findings.changes == {}
+    path = write(tmp_path / "u.csv", "item,human,gpt.label,truth\n" + "1,cat,cat,cat\n2,dog,dog,dog\n" * 2)
+    assert [kind for _, kind in tables.check(path).findings.changes] == [
+        "rows that repeat an earlier one exactly are dropped"
+    ]
+
+
+def test_minus_one_is_no_class_unless_a_column_says_so(tmp_path):
+    path = write(tmp_path / "t.csv", "human,gpt.label,truth\n" + "0,1,-1\n1,0,1\n-1,1,0\n" * 5)
+    found = tables.check(path)
+    assert found.as_dict()["classes"] == tables.scan(path).classes.astype(str).tolist() == ["0", "1"]
+    assert "truth        truth (known for 10 of 15)" in found.sentences()
+    path = write(tmp_path / "u.csv", "human,p_-1,p_1,truth\n" + "-1,0.5,0.5,-1\n1,0.5,0.5,1\n" * 5)
+    found = tables.check(path)
+    assert set(found.as_dict()["classes"]) == {*tables.scan(path).classes.astype(str)} == {"-1", "1"}
+    assert found.findings.problems == {}
+
+
+def test_several_columns_of_people_can_be_named_in_python(tmp_path):
+    path = write(tmp_path / "t.csv", "Ann,Bob,p_no,p_yes\nno,yes,0.5,0.5\n")
+    assert tables.scan(path, human=["Ann", "Bob"]).annotators == ("Ann", "Bob")

@@ -125,7 +125,7 @@ def scan(
     known = None if classes is None else _named(classes)
     found, remarks = _wide_roles(sources, names, known)
     remarks = [*sources.notes, *remarks]
-    answer_table = LabelTable(sources.answers, plan.answer_columns(sources.answers, names)) if sources.answers else None
+    answer_table = _answer_table(sources.answers, names)
     remarks += _notes_on_confidence(sources.table, found, answer_table)
     truth_table = _truth_table(sources, names, found)
     _refuse_truth_as_answers(found, answer_table, truth_table)
@@ -217,6 +217,10 @@ def _notes_on_labels(answers: LabelTable | None, truth: LabelTable | None) -> li
     return notes
 
 
+def _answer_table(source: Source | None, names: Names) -> LabelTable | None:
+    return LabelTable(source, plan.answer_columns(source.columns, source.name, names)) if source else None
+
+
 def _truth_table(sources: Sources, names: Names, found: Roles) -> LabelTable | None:
     """The truth from a separate file, from the table of answers, or from a table with several rows per item."""
     if sources.truth:
@@ -227,7 +231,7 @@ def _truth_table(sources: Sources, names: Names, found: Roles) -> LabelTable | N
         source, column = sources.table, found.truth
     else:
         return None
-    return LabelTable(source, plan.truth_columns(source, names.item, column))
+    return LabelTable(source, plan.truth_columns(source.columns, source.name, names.item, column))
 
 
 def _refuse_truth_as_answers(found: Roles, answers: LabelTable | None, truth: LabelTable | None) -> None:

@@ -7,28 +7,35 @@ from collections.abc import Iterable, Sequence
 
 from twoheads.tables.checking.cells import UNKNOWN_WORDS
 from twoheads.tables.checking.hints import ANSWER, ASIDE, CONFIDENCE, DERIVED, GROUP, MODEL, PERSON, TRUTH
+from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.profile import Profile
 
 
 def label_columns(
-    columns: Sequence[Profile], truth: Sequence[Profile], human: Sequence[str]
+    columns: Sequence[Profile],
+    truth: Sequence[Profile],
+    human: Sequence[str],
+    named: Named,
+    machines: Sequence[Profile],
 ) -> tuple[list[Profile], dict[str, str]]:
-    """The columns of answers, and why others that look like them are not.
+    """The columns of answers, and why others that look like them are not; not those of ``machines``, which are known.
 
     Where names say which columns are people's, no other is; else those of answers are called so, or have the labels of
     the truth or of each other. So a truth whose name is not known is never also an answer beside named people.
     """
     able = [each for each in columns if each.name in human or (each.is_labels and not each.speaks(CONFIDENCE | ASIDE))]
-    named = [each for each in able if each.name in human]
-    named = named or _with_labels([each for each in able if each.speaks(PERSON)], truth)
-    seeds = named or [each for each in able if each.speaks(ANSWER)]
-    known = set(labels_of([*seeds, *truth])) or _common(able)
+    people = [each for each in able if each.name in human]
+    sure = [] if people else _by_name(columns, [*truth, *machines], named)
+    others = [each for each in able if each.speaks(PERSON) and each not in sure and each.name not in named.people]
+    people = people or [*sure, *_with_labels(others, [*truth, *sure])]
+    seeds = people or [each for each in able if each.speaks(ANSWER)]
+    known = set(labels_of([*seeds, *truth, *machines])) | named.classes or _common(able)
     near = [each for each in able if each not in seeds and _share(each, known) >= 0.9 and not each.speaks(GROUP)]
     found, undecided = list(seeds), {}
     for each in near:
         if each.speaks(TRUTH | DERIVED) and not each.speaks(PERSON):
             undecided[each.name] = "it may hold another truth, or a vote"
-        elif each.speaks(MODEL) or not named:
+        elif each.speaks(MODEL) or not people:
             found.append(each)
         else:
             undecided[each.name] = "it holds the labels, but its name does not say whose"
@@ -52,6 +59,18 @@ def labels_of(columns: Iterable[Profile]) -> Counter[str]:
 def alike(one: Profile, other: Profile) -> bool:
     """Whether two columns have a label in common."""
     return bool(set(one.labels()) & set(other.labels()))
+
+
+def _by_name(columns: Sequence[Profile], others: Sequence[Profile], named: Named) -> list[Profile]:
+    """The people of a fit: not those whose values are none of the labels that others give, or the classes."""
+    people = [each for each in columns if each.name in named.people]
+    found = []
+    for each in people:
+        shown = set(labels_of([*others, *(other for other in people if other is not each)])) | named.classes
+        own = set(each.labels())
+        if not own or not shown or own & shown or own <= {"unsure", "-1"}:
+            found.append(each)
+    return found
 
 
 def _with_labels(columns: list[Profile], truth: Sequence[Profile]) -> list[Profile]:

@@ -6,6 +6,9 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from twoheads.tables.schema.coding import plain_text
+from twoheads.text import spelling
+
 #: Texts that mean "no value", apart from case.
 BLANK_WORDS = frozenset(("", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "?", "."))
 
@@ -81,6 +84,15 @@ def number_in(text: str) -> Number | None:
     """
     found = _NUMBER.fullmatch(text.strip())
     return Number(float(found[1].replace(",", ".")), bool(found[2])) if found else None
+
+
+def label_key(text: str) -> str:
+    """What all spellings of a label have in common; those that a fit reads as one, such as 1 and 1.0, are one.
+
+    >>> label_key(" Very  Good "), label_key("1.0")
+    ('very good', '1')
+    """
+    return spelling(plain_text(text))
 
 
 def words_of(name: str) -> list[str]:

@@ -22,6 +22,7 @@ from twoheads.tables.checking.command import (
 from twoheads.tables.checking.copying import clean_batches
 from twoheads.tables.checking.guess import Guess, guess_roles, in_order
 from twoheads.tables.checking.hints import PERSON
+from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
 from twoheads.tables.checking.repeats import Repeats
@@ -121,7 +122,8 @@ class Check:
         if truth is None:
             return ""
         of = self.profiles[truth]
-        n_known = of.n_known - sum(n for label, n in of.labels().items() if label in self.roles.no_truth)
+        blank = self.roles.no_truth | ({"-1"} - set(self.roles.classes))
+        n_known = of.n_known - sum(n for label, n in of.labels().items() if label in blank)
         return f"{truth} (known for {n_known:,} of {self.n_rows:,})"
 
     def missing(self) -> list[str]:
@@ -253,7 +255,7 @@ def check(
     by_name = {each.name: each for each in content}
     if not content or not content[0].n_rows:
         raise source.need_rows()
-    roles = guess_roles(content, true, people)
+    roles = guess_roles(content, true, people, Named.of(content, true, human))
     if roles.score_columns:
         roles = replace(roles, positive=positive_class(rows, roles, positive))
     cleaner = _cleaner(rows, roles, by_name)

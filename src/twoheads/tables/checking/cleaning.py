@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank, number_in
+from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank, label_key, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
 from twoheads.tables.checking.table_rows import Row, is_total
-from twoheads.text import count, spelling
+from twoheads.tables.schema.coding import Coder, plain_text
+from twoheads.text import count
 
 #: Sums of probabilities that differ from 1 by less are as they should be; by less than the second, they were rounded.
 EXACT, ROUNDED = 5e-4, 0.05
@@ -120,20 +121,28 @@ class Cleaner:
             if is_total(row) and not self._has_label(row):
                 self._changed("", TOTAL, "")
                 continue
-            digest = row_digest(row)
-            if digest in self._rows_seen:
+            if self._is_repeated(row):
                 self._changed("", DUPLICATE, "")
                 continue
-            if self._repeats is None or self._repeats.has_row(digest):
-                self._rows_seen.add(digest)
             if self._said and all(is_blank(row[at]) for at in self._said):
                 self._changed("", NOTHING, "")
                 continue
             yield self._row(row)
 
+    def _is_repeated(self, row: Row) -> bool:
+        """Whether a row is the same as an earlier one; without ids, other items may have the same answers."""
+        if self._guess.item is None:
+            return False
+        digest = row_digest(row)
+        if digest in self._rows_seen:
+            return True
+        if self._repeats is None or self._repeats.has_row(digest):
+            self._rows_seen.add(digest)
+        return False
+
     def _has_label(self, row: Row) -> bool:
         """Whether a row has a class in any column of labels."""
-        return any(spelling(row[self._place[name]] or "") in self._guess.classes for name in self._labels)
+        return any(label_key(row[self._place[name]] or "") in self._guess.classes for name in self._labels)
 
     def _row(self, row: Row) -> list[Cell]:
         cells: list[Cell] = [self._cell(name, cell) for name, cell in zip(self._columns, row, strict=True)]
@@ -145,11 +154,11 @@ class Cleaner:
     def _cell(self, name: str, cell: str | None) -> Cell:
         if cell is None or not cell.strip():
             return None
-        if name == self._guess.truth and spelling(cell) in self._guess.no_truth:
+        if name == self._guess.truth and label_key(cell) in self._guess.no_truth:
             self._changed(name, BLANK, cell)
             return None
         has_role = name in self._labels or name in self._numbers or name == self._guess.annotator
-        if has_role and is_blank(cell) and spelling(cell) not in self._guess.classes:
+        if has_role and is_blank(cell) and label_key(cell) not in self._guess.classes:
             self._changed(name, BLANK, cell)
             return None
         if name in self._numbers:
@@ -160,18 +169,21 @@ class Cleaner:
         return self._label(name, bare) if name in self._labels else bare
 
     def _label(self, name: str, text: str) -> str:
-        known = self._guess.classes.get(spelling(text))
+        known = self._guess.classes.get(label_key(text))
         if known is None:
+            if plain_text(text) == "-1":  # which a fit reads as no label
+                return text
             if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
                 self._wrong(name, UNKNOWN, text)
             return text
-        if name != self._guess.truth and spelling(text) in DOUBT_WORDS:
+        if name != self._guess.truth and label_key(text) in DOUBT_WORDS:
             self._wrong(name, DOUBT, text)
-        if spelling(text) in self._rare:
-            self._wrong(name, RARE, f"{text}, like {self._rare[spelling(text)]}")
-        if known != text:
+        if label_key(text) in self._rare:
+            self._wrong(name, RARE, f"{text}, like {self._rare[label_key(text)]}")
+        if Coder([known]).code(text) != 0:
             self._changed(name, CASE, text, known)
-        return known
+            return known
+        return text
 
     def _number(self, name: str, text: str) -> Cell:
         number = number_in(text)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 
-from twoheads.observations.columns import ANNOTATOR, ANSWER, HUMAN, ITEM, TRUTH, matching
+from twoheads.observations.columns import ITEM, TRUTH
 from twoheads.observations.members import is_score_column
+from twoheads.tables.checking.as_fitted import reads_as
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.formats.opening import Reading
 
@@ -32,54 +34,26 @@ def clean_name(path: str) -> str:
 
 
 def fit_options(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
-    """The options of `fit` that name the columns; None if options cannot name them."""
-    found: list[str] = []
-    if roles.item and roles.item not in ITEM:
-        found += ["--item", roles.item]
-    people = _people_option(roles, columns)
-    models = _model_option(roles, columns)
-    names = new_names(roles, columns)
-    conventional = {*roles.score_columns, *roles.labellers.values(), *roles.confidence.values()}
-    if people is None or models is None or any(names[name] != name for name in conventional):
-        return None
-    found += people + models
-    if roles.annotator and roles.annotator not in ANNOTATOR:
-        found += ["--annotator", roles.annotator]
-    if roles.truth and roles.truth not in TRUTH:
-        found += ["--truth-column" if roles.is_people_alone else "--truth", roles.truth]
-    return found + value_options(roles)
+    """The fewest options with which `fit` reads the columns so; None if options cannot name them."""
+    tries: list[tuple[str, str | None]] = [
+        ("item", roles.item),
+        ("human", _in_common(list(roles.people.values()))),
+        ("model_columns", _in_common(roles.share_columns)),
+        ("annotator", roles.annotator),
+        ("truth_column" if roles.is_people_alone else "truth", roles.truth),
+    ]
+    able = [(name, value) for name, value in tries if value is not None]
+    for chosen in product((False, True), repeat=len(able)):
+        named = {name: value for (name, value), use in zip(able, chosen, strict=True) if use}
+        if reads_as(roles, columns, named):
+            found = [text for name, value in named.items() for text in (f"--{name.replace('_', '-')}", value)]
+            return found + value_options(roles)
+    return None
 
 
-def _people_option(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
-    answers = list(roles.people.values())
-    if not answers:
-        return []
-    if roles.annotator:
-        return [] if answers[0] in ANSWER else ["--human", answers[0]]
-    if set(answers) == {"human"} or set(answers) == set(matching(columns, HUMAN).values()):
-        return []
-    if len(answers) == 1:
-        return ["--human", answers[0]]
-    pattern = _pattern(answers)
-    return ["--human", pattern] if pattern and set(matching(columns, pattern).values()) == set(answers) else None
-
-
-def _model_option(roles: Guess, columns: tuple[str, ...]) -> list[str] | None:
-    by_convention = {
-        column
-        for name, found in roles.models.items()
-        for label, column in found.items()
-        if column in (f"p_{label}", f"{name}.p_{label}")
-    }
-    if by_convention == set(roles.share_columns):
-        return []
-    if len(roles.models) > 1:
-        return None
-    found = next(iter(roles.models.values()))
-    pattern = _pattern(list(found.values()))
-    if pattern is None or matching(columns, pattern) != found:
-        return None
-    return ["--model-columns", pattern]
+def _in_common(names: list[str]) -> str | None:
+    """The only name, or a pattern for several; None if there is none."""
+    return names[0] if len(names) == 1 else _pattern(names) if names else None
 
 
 def _pattern(names: list[str]) -> str | None:
@@ -116,7 +90,8 @@ def new_names(roles: Guess, columns: tuple[str, ...]) -> dict[str, str]:
         names[column] = column if is_score_column(column) else f"human_{name}.score"
     names |= {column: f"{name}.label" for name, column in roles.labellers.items()}
     only = len(roles.people) == 1
-    names |= {column: "confidence" if only else f"confidence_{name}" for name, column in roles.confidence.items()}
+    for name, column in roles.confidence.items():
+        names[column] = "confidence" if only and column != f"confidence_{name}" else f"confidence_{name}"
     taken = {names[name] for name in columns if name in roles.used}
     others = {name for name in columns if name not in roles.used and (name in taken or _is_convention(name))}
     return names | {name: f"other {name}" for name in others}

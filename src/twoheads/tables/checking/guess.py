@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from twoheads.observations.labels import sorted_names
 from twoheads.tables.checking.answers import alike, graders, label_columns, labels_of
-from twoheads.tables.checking.cells import UNKNOWN_WORDS, words_of
+from twoheads.tables.checking.cells import UNKNOWN_WORDS, label_key, words_of
 from twoheads.tables.checking.hints import (
     ANSWER,
     CONFIDENCE,
@@ -22,8 +22,9 @@ from twoheads.tables.checking.hints import (
     TRUTH,
 )
 from twoheads.tables.checking.models import Shares, find_shares, machine_name, named_each
+from twoheads.tables.checking.named import NOTHING_NAMED, Named
 from twoheads.tables.checking.profile import Profile
-from twoheads.text import spelling
+from twoheads.tables.schema.coding import plain_text
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Guess:
     scores        the column of each model that gives one score
     confidence    the column of confidence, by person
     annotator     the column that names the person, in a table with a row per answer
-    classes       each class as it is spelt most often, by its `spelling`
-    no_truth      texts that mean that the truth is not known, as their `spelling`
+    classes       each class as it is spelt most often, by its `label_key`
+    no_truth      texts that mean that the truth is not known, as their `label_key`
     positive      the class that high scores mean
     groups        columns that could be groups of items
     undecided     why columns that hold labels are not used
@@ -87,6 +88,11 @@ class Guess:
         return self.annotator is None and not (self.models or self.scores or self.labellers or self.grades)
 
     @property
+    def is_answers(self) -> bool:
+        """Whether the table is given as one of answers: it has a row per answer, or holds no model."""
+        return self.annotator is not None or self.is_people_alone
+
+    @property
     def used(self) -> set[str]:
         """All columns that have a role, except groups."""
         ids = {name for name in (self.item, self.annotator) if name}
@@ -94,56 +100,90 @@ class Guess:
         return ids | set(self.label_columns) | set(self.share_columns) | set(others)
 
 
-def guess_roles(columns: Sequence[Profile], truth: str | None = None, human: Sequence[str] = ()) -> Guess:
-    """The role of each column that has one; ``truth`` and ``human`` are columns that were named."""
-    columns = [each for each in columns if each.n_known]
-    truth = truth or _truth([each for each in columns if each.name not in human])
-    annotator = None if human else _annotator(columns, truth)
-    apart = {truth, annotator, *human}
-    item = _item([each for each in columns if each.name not in apart], repeated=annotator is not None)
-    rest = [each for each in columns if each.name not in (item, truth, annotator)]
+def guess_roles(
+    columns: Sequence[Profile], truth: str | None = None, human: Sequence[str] = (), named: Named = NOTHING_NAMED
+) -> Guess:
+    """The role of each column that has one; ``truth`` and ``human`` are columns that were named by options.
+
+    named  the columns that have a role by their names in a fit, which they keep
+    """
+    settled = {*named.people, *named.machines}
+    columns = [each for each in columns if each.n_known or each.name in settled or each.name == named.truth]
+    unsaid = [each for each in columns if each.name not in named.machines]
+    truth = truth or named.truth or _truth([each for each in unsaid if each.name not in (*human, *named.people)])
+    annotator = None if human else _annotator(unsaid, truth)
+    apart = {truth, annotator, *human, *settled}
+    item = _item([each for each in columns if each.name not in apart], named.item, repeated=annotator is not None)
+    rest = [each for each in unsaid if each.name not in (item, truth, annotator)]
     known = [each for each in columns if each.name == truth]
-    labels, undecided = label_columns(rest, known, human)
-    people = [each for each in labels if each.name in human or not each.speaks(MODEL) or each.speaks(PERSON)]
+    machines = [each for each in columns if each.name in named.labellers.values()]
+    labels, undecided = label_columns(rest, known, human, named, machines)
+    called = {*human, *named.people}
+    people = [each for each in labels if each.name in called or not each.speaks(MODEL) or each.speaks(PERSON)]
     grading = graders(rest, people, known)
     people = [each for each in people if each not in grading]
     labellers = [each for each in labels if each not in people and each not in grading]
-    no_truth = frozenset(UNKNOWN_WORDS & set(labels_of(known)) - set(labels_of([*people, *labellers])))
-    classes = _classes([*known, *people, *labellers], no_truth)
+    answers = [*people, *machines, *labellers]
+    no_truth = frozenset(UNKNOWN_WORDS & set(labels_of(known)) - set(labels_of(answers)))
+    classes = _classes([*known, *answers], no_truth)
     numeric = [each for each in rest if each.is_numeric and each not in labels and each not in grading]
-    shares, classes = find_shares(numeric, classes)
+    shares, classes = find_shares(numeric, classes, named.models, columns)
     named_people = named_each(people, lambda name: name.removeprefix("human_"))
     free = [each for each in numeric if each.name not in shares.columns and each.name not in shares.reasons]
     confidence = _confidence(free, named_people)
     free = [each for each in free if each.name not in confidence.values()]
-    reasons = {each.name: "the confidence of a model's label" for each in free if each.speaks(CONFIDENCE) and labellers}
-    scores = [
-        each for each in free if each.speaks(MODEL | SCORE) and not each.speaks(PERSON) and each.name not in reasons
-    ]
-    with_numbers = {*shares.models, *(machine_name(each.name) for each in scores)}
+    scores, reasons = _scores(
+        free, {*shares.models, *named.labellers, *named.scores}, labelled=len(answers) > len(people)
+    )
+    with_numbers = {*shares.models, *named.scores, *scores}
     twice = [each.name for each in labellers if machine_name(each.name) in with_numbers]
     reasons |= shares.reasons | dict.fromkeys(twice, "the label of a model whose numbers are used")
-    needs_two = f"a score needs two classes; there {'is' if len(classes) == 1 else 'are'} {len(classes)}"
-    lost = {} if len(classes) == 2 else dict.fromkeys((each.name for each in (*scores, *grading)), needs_two)
     found = Guess(
         item=item,
         people=named_people,
-        grades=named_each([each for each in grading if each.name not in lost], _grader_name),
-        labellers=named_each([each for each in labellers if each.name not in twice], machine_name),
+        grades={**named.grades, **named_each(grading, _grader_name, named.grades)},
+        labellers={
+            **named.labellers,
+            **_labellers([each for each in labellers if each.name not in twice], named, [*named_people]),
+        },
         shares=shares,
-        scores=named_each([each for each in scores if each.name not in lost], machine_name),
+        scores={**named.scores, **scores},
         truth=truth,
         confidence=confidence,
         annotator=annotator,
         classes=classes,
         no_truth=no_truth,
         undecided=undecided,
-        reasons=reasons | lost,
+        reasons=reasons,
     )
-    settled = {*found.used, *found.reasons, *undecided}
-    groups = [each for each in rest if each.name not in settled and each.is_labels and 2 <= each.n_distinct <= 20]
+    found = found if len(classes) == 2 else _without_scores(found)
+    done = {*found.used, *found.reasons, *undecided}
+    groups = [each for each in rest if each.name not in done and each.is_labels and 2 <= each.n_distinct <= 20]
     positive = _positive(classes) if found.score_columns else None
     return replace(found, groups=tuple(each.name for each in groups), positive=positive)
+
+
+def _scores(free: Sequence[Profile], taken: Container[str], *, labelled: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """The columns of models' scores by name, and why others are none; members called as in ``taken`` are known."""
+    reasons = {each.name: "the confidence of a model's label" for each in free if each.speaks(CONFIDENCE) and labelled}
+    able = [
+        each for each in free if each.speaks(MODEL | SCORE) and not each.speaks(PERSON) and each.name not in reasons
+    ]
+    again = [each for each in able if machine_name(each.name) in taken]
+    reasons |= dict.fromkeys((each.name for each in again), "its model gives another kind of answer too, which is used")
+    return named_each([each for each in able if each not in again], machine_name), reasons
+
+
+def _labellers(columns: Sequence[Profile], named: Named, people: Sequence[str]) -> dict[str, str]:
+    """The columns of models' labels that their names do not show in a fit, by a name that nobody else has."""
+    return named_each(columns, machine_name, (*named.labellers, *people))
+
+
+def _without_scores(found: Guess) -> Guess:
+    """The same where there are not two classes: nobody's scores are used."""
+    n_classes = len(found.classes)
+    why = f"a score needs two classes; there {'is' if n_classes == 1 else 'are'} {n_classes}"
+    return replace(found, scores={}, grades={}, reasons=found.reasons | dict.fromkeys(found.score_columns, why))
 
 
 def _truth(columns: Sequence[Profile]) -> str | None:
@@ -155,11 +195,14 @@ def _truth(columns: Sequence[Profile]) -> str | None:
     return next((each.name for each in (*exact, *sure, *others)), None)
 
 
-def _item(columns: Sequence[Profile], *, repeated: bool) -> str | None:
+def _item(columns: Sequence[Profile], known: str | None, *, repeated: bool) -> str | None:
     """The column of ids: unique, and called so; or the first one, if its values are unique texts or whole numbers.
 
-    Where there are rows per item, ids are ``repeated``, and only the name shows them.
+    Where there are rows per item, ids are ``repeated``, and only the name shows them. ``known`` is the one by name in a
+    fit, which is taken unless most of its values are repeated.
     """
+    if any(each.name == known and (repeated or 2 * each.n_distinct >= each.n_known) for each in columns):
+        return known
     named = [each for each in columns if each.speaks(ITEM) and (each.speaks(ID) or not each.is_fractional)]
     unique = [each for each in named if each.is_unique]
     if repeated or unique:
@@ -186,12 +229,13 @@ def _grader_name(name: str) -> str:
 
 
 def _classes(columns: Sequence[Profile], no_truth: frozenset[str]) -> dict[str, str]:
-    """Each class as it is spelt most often, by its spelling; "unsure" is an answer and no class."""
+    """Each class as it is spelt most often, by its `label_key`; "unsure" is an answer and no class, and -1 nothing."""
     spellings: dict[str, Counter[str]] = {}
     for column in columns:
         for text, times in column.spellings.items():
-            spellings.setdefault(spelling(text), Counter())[text] += times
-    spellings.pop("unsure", None)
+            spellings.setdefault(label_key(text), Counter())[plain_text(text)] += times
+    for no_class in ("unsure", "-1"):
+        spellings.pop(no_class, None)
     found = {key: max(sorted(texts), key=texts.__getitem__) for key, texts in sorted(spellings.items())}
     return {key: text for key, text in found.items() if key not in no_truth}
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from twoheads.tables.checking.cells import pieces_of, words_of
+from twoheads.tables.checking.cells import label_key, pieces_of, words_of
 from twoheads.tables.checking.hints import ANSWER, CONFIDENCE, LOG, LOGIT, PERSON, PREDICTION, SCORE
 from twoheads.tables.checking.profile import Profile
-from twoheads.text import spelling
+from twoheads.tables.schema.coding import Coder
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,23 @@ class Shares:
         return {column for columns in self.models.values() for column in columns.values()}
 
 
-def find_shares(columns: Sequence[Profile], classes: dict[str, str]) -> tuple[Shares, dict[str, str]]:
-    """The columns of probabilities; and the classes, which are those of the columns where there are any."""
-    families = _families(columns, classes)
-    by_name = {each.name: each for each in columns}
+def find_shares(
+    columns: Sequence[Profile],
+    classes: dict[str, str],
+    named: Mapping[str, Mapping[str, str]],
+    every_column: Sequence[Profile],
+) -> tuple[Shares, dict[str, str]]:
+    """The columns of probabilities; and the classes, which are those of the columns where there are any.
+
+    named  the columns of each model by class, as a fit finds them by name; ``every_column`` holds them too
+    """
+    by_name = {each.name: each for each in every_column}
+    sure = _enough({name: dict(found) for name, found in named.items()}, classes)
+    families = sure | {name: found for name, found in _families(columns, classes).items() if name not in sure}
     kinds: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for family, found in families.items():
-        known = {spelling(label) for label in found}
+        known = {label_key(label) for label in found}
         whole = len(found) >= 2 and known >= set(classes)
         kind, why = _kind([by_name[name] for name in found.values()], whole=whole)
         if kind:
@@ -51,14 +60,20 @@ def find_shares(columns: Sequence[Profile], classes: dict[str, str]) -> tuple[Sh
     unlike = f"it is not on the scale of another model ({main})"
     reasons |= {name: unlike for family in others for name in families[family].values()}
     models = {
-        name: {classes.get(spelling(label), label): column for label, column in families[family].items()}
-        for name, family in _unique([each for each in kinds if each not in others], machine_name).items()
+        name: {_spelt(label, classes): column for label, column in families[family].items()}
+        for name, family in _names([each for each in kinds if each not in others], sure).items()
     }
     shares = Shares(models, main == "percent", "probability" if main == "percent" else main, reasons)
-    every = {spelling(label): label for found in models.values() for label in found}
+    every = {label_key(label): label for found in models.values() for label in found}
     if len(every) < 2:
         return shares, classes
-    return shares, {key: classes.get(key, label) for key, label in sorted(every.items())}
+    return shares, dict(sorted(every.items()))
+
+
+def _spelt(label: str, classes: dict[str, str]) -> str:
+    """The class that a column names: as the column does if a fit reads the labels so, else as most labels do."""
+    known = classes.get(label_key(label), label)
+    return label if Coder([label]).code(known) == 0 else known
 
 
 def _families(columns: Sequence[Profile], classes: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -68,9 +83,14 @@ def _families(columns: Sequence[Profile], classes: dict[str, str]) -> dict[str, 
         parts = None if column.speaks(PERSON | CONFIDENCE) else _parts(column.name, classes)
         if parts:
             families.setdefault(parts[0], {})[parts[1]] = column.name
+    return _enough(families, classes)
+
+
+def _enough(families: dict[str, dict[str, str]], classes: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Those families that name two classes at least, or one of the two that there are."""
     enough: dict[str, dict[str, str]] = {}
     for family, found in families.items():
-        known = {spelling(label) for label in found}
+        known = {label_key(label) for label in found}
         one_of_two = len(classes) == 2 and known <= set(classes)
         if (len(found) >= 2 or one_of_two) and (not classes or known & set(classes)):
             enough[family] = found
@@ -116,6 +136,12 @@ def _parts(name: str, classes: dict[str, str]) -> tuple[str, str] | None:
     return None
 
 
+def _names(families: Sequence[str], sure: Container[str]) -> dict[str, str]:
+    """The families by the names of their models: their own if they are those of a fit, else made from theirs."""
+    own = {family: family for family in families if family in sure}
+    return own | _unique([family for family in families if family not in sure], machine_name, own)
+
+
 def machine_name(name: str) -> str:
     """The name of a model, from that of its column or of a family of columns, without words such as score.
 
@@ -131,15 +157,15 @@ def machine_name(name: str) -> str:
     return " ".join("".join(pieces).strip(" ._-:()[]/").split()) or "model"
 
 
-def named_each(columns: Sequence[Profile], name_of: Callable[[str], str]) -> dict[str, str]:
-    """The columns by a name made from theirs."""
-    return _unique([each.name for each in columns], name_of)
+def named_each(columns: Sequence[Profile], name_of: Callable[[str], str], taken: Container[str] = ()) -> dict[str, str]:
+    """The columns by a name made from theirs, none of those that are taken."""
+    return _unique([each.name for each in columns], name_of, taken)
 
 
-def _unique(names: Sequence[str], name_of: Callable[[str], str]) -> dict[str, str]:
+def _unique(names: Sequence[str], name_of: Callable[[str], str], taken: Container[str] = ()) -> dict[str, str]:
     """Names by a name made from each; by the name itself where another has that."""
     found: dict[str, str] = {}
     for name in names:
         short = name_of(name)
-        found[short if short not in found else name.replace(".", " ")] = name
+        found[short if short not in found and short not in taken else name.replace(".", " ")] = name
     return found

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from twoheads.tables.checking.cells import is_blank, number_in, words_of
+from twoheads.tables.checking.cells import is_blank, label_key, number_in, words_of
 from twoheads.tables.checking.table_rows import TableRows, is_total
-from twoheads.text import spelling
 
 #: So many rows are looked at.
 MOST_ROWS = 200_000
@@ -105,7 +104,7 @@ class Profile:
         """How often each label occurs, whatever its spelling."""
         found: Counter[str] = Counter()
         for text, times in self.spellings.items():
-            found[spelling(text)] += times
+            found[label_key(text)] += times
         return found
 
     @property

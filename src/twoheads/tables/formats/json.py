@@ -66,7 +66,8 @@ class JsonFile(DataFile):
 
     def _query(self, wanted: Wanted) -> str:
         names = wanted.columns
-        types = dict.fromkeys(wanted.labels, "VARCHAR") | dict.fromkeys(wanted.numbers, "DOUBLE")
+        labels = {name: "BOOLEAN" if self.type_of(name) == pa.bool_() else "VARCHAR" for name in wanted.labels}
+        types = labels | dict.fromkeys(wanted.numbers, "DOUBLE")  # booleans are the labels False and True, as elsewhere
         types = {name: types.get(name) or _SQL.get(str(self.type_of(name)), "VARCHAR") for name in names}
         if len({name.casefold() for name in names}) == len(names):
             columns = ", ".join(f"{quoted(name)}: '{kind}'" for name, kind in types.items())

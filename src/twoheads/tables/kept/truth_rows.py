@@ -36,7 +36,7 @@ def open_truth(
     """A table with columns of ids and of the true class, or the truth in an export."""
     if export_at(path, "truth", how) is None:
         source = Source.open(path, "truth", how)
-        return KnownTruth(LabelTable(source, plan.truth_columns(source, item, column)))
+        return KnownTruth(LabelTable(source, plan.truth_columns(source.columns, source.name, item, column)))
     known = truth_of_export(path, "truth", how)[0]
     if known is None:
         raise InvalidObservations(f"truth must name a file that holds the truth; {os.fspath(path)} holds none.")
@@ -52,7 +52,7 @@ def truth_of_export(
     opened = Opener(how, argument).open(path, argument)
     if opened.truth is None:
         return None, True
-    table = LabelTable(opened.truth, plan.truth_columns(opened.truth, None, None))
+    table = LabelTable(opened.truth, plan.truth_columns(opened.truth.columns, opened.truth.name, None, None))
     return KnownTruth(table, opened.authors), bool(opened.rows or opened.answers)
 
 

@@ -101,6 +101,12 @@ def _counted(column: Sequence[Any], wanted: Callable[[Any], bool]) -> Counter[st
     return found
 
 
+def plain_text(text: str) -> str:
+    """A label without the blanks around it, and a whole number without its ``.0``."""
+    whole = WHOLE.fullmatch(text.strip())
+    return whole[1] if whole else text.strip()
+
+
 def by_spelling(names: Iterable[str]) -> dict[str, str]:
     """Each class by its spelling; classes that have the same one are refused."""
     found: dict[str, str] = {}

@@ -11,7 +11,7 @@ from twoheads.observations.two_classes import with_other_class
 from twoheads.tables.duckdb import pc
 from twoheads.tables.formats.data_file import NO_VALUE, Wanted
 from twoheads.tables.formats.source import Source
-from twoheads.tables.schema.coding import WHOLE
+from twoheads.tables.schema.coding import plain_text
 from twoheads.tables.schema.roles import Roles
 from twoheads.text import spelling
 
@@ -43,11 +43,9 @@ def _labels_in(source: Source, columns: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for batch in source.batches(Wanted(labels=tuple(columns), nothing=()), _ROWS):
         for column in columns:
-            found |= {_text(value) for value in pc.unique(batch.column(column)).to_pylist() if value is not None}
+            found |= {
+                plain_text(label_text(value))
+                for value in pc.unique(batch.column(column)).to_pylist()
+                if value is not None
+            }
     return found - {"", "-1", *NO_VALUE}
-
-
-def _text(value: Any) -> str:
-    text = label_text(value).strip()
-    whole = WHOLE.fullmatch(text)
-    return whole[1] if whole else text

@@ -58,14 +58,17 @@ class LabelColumns:
         return self.annotator is None and list(self.labels) == ["human"]
 
 
-def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | None, *, joined: bool) -> Roles:
-    """The roles of a table with a row per item; it must have ids if other tables are joined to it."""
+def wide_roles(
+    columns: Sequence[str], where: str, names: Names, truth: str | None, *, joined: bool = False, needed: bool = True
+) -> Roles:
+    """The roles of a table with a row per item: it must have ids if others are joined to it, a model if ``needed``."""
     ids = _ids(columns, where, names.item) if joined else roles.item_column(columns, where, names.item, needed=False)
     known = roles.truth_column(columns, where, truth)
     annotators = roles.annotator_columns(columns, where, names.human)
     pattern, taken = names.model_columns, {ids, known, *annotators.values()}
     if pattern is None:  # those that an option names, such as --item p_cat
-        named = {names.item, names.human, truth}
+        people = [names.human] if isinstance(names.human, str) else names.human or ()
+        named = {names.item, truth, *people}
         searched = [name for name in columns if name not in taken & named]
     else:
         searched = [name for name in columns if name not in taken]
@@ -75,7 +78,7 @@ def wide_roles(columns: Sequence[str], where: str, names: Names, truth: str | No
     used = {column for by_class in models.values() for column in by_class.values()} if pattern else set()
     others = [name for name in columns if name not in taken | used]
     members = member_columns(others, where, annotators, models, positive=names.positive)
-    if not models and not members:
+    if needed and not models and not members:
         models = roles.model_columns(searched, where, pattern)
     return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators), members)
 
@@ -95,9 +98,8 @@ def _others(columns: Sequence[str], ids: str | None) -> list[str]:
     return [name for name in columns if name != ids]
 
 
-def answer_columns(source: Source, names: Names) -> LabelColumns:
+def answer_columns(columns: Sequence[str], where: str, names: Names) -> LabelColumns:
     """The columns of a table of answers: long (item, annotator, answer) or wide (item and a column per annotator)."""
-    columns, where = source.columns, source.name
     ids = _ids(columns, where, names.item)
     named = names.annotator
     annotator = roles.named(columns, where, named, "annotator") if named else first_of(columns, ANNOTATOR)
@@ -109,20 +111,19 @@ def answer_columns(source: Source, names: Names) -> LabelColumns:
         like = ("answer", "label", "human", "annotation", "response", "choice")
         raise roles.missing(columns, where, "a column of answers, named answer or human", "human", like)
     if annotator is None and len(labels) == 1 and (label or names.human is not None):
-        _refuse_misspelt_annotator([name for name in columns if name not in (ids, *labels.values())], source)
+        _refuse_misspelt_annotator([name for name in columns if name not in (ids, *labels.values())], columns, where)
     return LabelColumns(ids, labels, annotator, confidence_columns(_others(columns, ids), labels))
 
 
-def _refuse_misspelt_annotator(others: Sequence[str], source: Source) -> None:
+def _refuse_misspelt_annotator(others: Sequence[str], columns: Sequence[str], where: str) -> None:
     like = [name for name in others if roles.is_person(name)]
     if like or roles.nearest(others, ANNOTATOR) is not None:
         what = "a column that names the person, named annotator"
-        raise roles.missing(source.columns, source.name, what, "annotator", (*like[:1], *ANNOTATOR))
+        raise roles.missing(columns, where, what, "annotator", (*like[:1], *ANNOTATOR))
 
 
-def truth_columns(source: Source, item: str | None, column: str | None) -> LabelColumns:
+def truth_columns(columns: Sequence[str], where: str, item: str | None, column: str | None) -> LabelColumns:
     """The columns of a table of the truth: item and truth."""
-    columns, where = source.columns, source.name
     ids = _ids(columns, where, item)
     if column is not None:
         return LabelColumns(ids, {"truth": roles.named(columns, where, column, "truth_column")})
