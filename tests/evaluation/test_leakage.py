@@ -159,6 +159,66 @@ def test_ids_that_begin_anew_for_other_items_are_said_to_be_unclear():
     assert found.notes()[0].startswith("60 of 90 items with truth have ids of items the team was fitted on, but other")
 
 
+def numbered(rows, first, proba=PROBA):
+    """Items with consecutive numbers as ids."""
+    ids = np.arange(first, first + len(rows))
+    return Observations.from_arrays(HUMAN[rows], proba[rows], classes=CLASSES, items=ids)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_go_on_where_those_at_fit_end_are_of_other_items(first):
+    team = th.recommended().fit(numbered(FIRST, first), TRUTH[FIRST])
+    found = compare(team, numbered(REST, first + N_FIT), TRUTH[REST], n_bootstrap=10)
+    assert (found.how, found.n_items) == ("held out", len(REST))
+    # the same items under such numbers are known by what they hold
+    again = compare(team, numbered(FIRST, first + N_FIT), TRUTH[FIRST], n_bootstrap=10)
+    assert again.how == "5-fold cross-validation"
+    # and no other numbers show anything
+    for other in (0, 1, first + N_FIT - 1, first + N_FIT + 1, 1000):
+        found = compare(team, numbered(REST, other), TRUTH[REST], n_bootstrap=10)
+        assert found.how == "none recognised as learnt from"
+
+
+def test_numbers_tell_items_of_the_same_contents_apart_only_where_they_go_on():
+    coarse = np.tile([[0.6, 0.3, 0.1]], (N, 1))
+    learnt = LearntItems.of(numbered(FIRST, 0, coarse), FIRST)
+    on, anew = learnt.recognise(numbered(REST, N_FIT, coarse)), learnt.recognise(numbered(REST, 0, coarse))
+    assert (on.learnt.any(), on.certain, on.by_id) == (False, True, True)
+    assert (anew.learnt.any(), anew.certain, anew.by_id) == (True, False, False)
+
+
+def test_numbers_of_joined_tables_go_on_only_if_each_goes_on_with_the_one_before():
+    def joined(*firsts):
+        return LearntItems.joined([LearntItems.of(numbered(FIRST[:20], first), FIRST[:20]) for first in firsts])
+
+    assert joined(0, 20).span == (0, 40)
+    assert joined(0, 20).recognise(numbered(REST, 40)).by_id
+    for firsts in ((0, 0), (20, 0), (0, 21)):
+        assert joined(*firsts).span == (0, 0)
+        assert not joined(*firsts).recognise(numbered(REST, 40)).by_id
+
+
+def test_it_is_said_why_ids_do_not_tell_and_what_to_do():
+    coarse = np.tile([[0.6, 0.3, 0.1]], (N, 1))
+    plain, known = LearntItems.of(items(FIRST, coarse), FIRST), LearntItems.of(items(FIRST, coarse, ids=True), FIRST)
+    by_row = LearntItems.of(numbered(FIRST, 0, coarse), FIRST)
+    some = f"ids 0 to {len(REST) - 1} only number the rows"
+    assert known.recognise(numbered(REST, 0, coarse)).advice.startswith(some)
+    assert plain.recognise(numbered(REST, 0, coarse)).advice.startswith(some)
+    assert by_row.recognise(items(REST, coarse, ids=True)).advice.startswith(f"the ids at fit, 0 to {N_FIT - 1}, only")
+    assert plain.recognise(items(REST, coarse, ids=True)).advice.startswith(
+        "some items that the team was fitted on had"
+    )
+    assert known.recognise(items(REST, coarse)).advice == "give ids (a column item) to distinguish them"
+
+
+def test_no_remark_asks_for_ids_that_are_there():
+    team = th.recommended().fit(numbered(FIRST, 0), TRUTH[FIRST])
+    said = compare(team, numbered(REST, 0), TRUTH[REST], n_bootstrap=10).notes()
+    assert any(note.startswith(f"Ids 0 to {len(REST) - 1} only number the rows") for note in said)
+    assert not any("give ids" in note.lower() for note in said)
+
+
 def test_the_same_contents_are_told_apart_by_ids_alone():
     coarse = np.tile([[0.6, 0.3, 0.1]], (N, 1))
     with_ids = LearntItems.of(items(FIRST, coarse, ids=True), FIRST)

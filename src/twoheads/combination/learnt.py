@@ -9,8 +9,8 @@ probabilities, tell items apart by themselves, either is enough.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from twoheads.combination.item_contents import (
     share_repeated,
     told_by_part,
 )
+from twoheads.combination.item_ids import NO_SPAN, Span, advice_on_ids, goes_on, joined_span, numbers_and_hashes
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.numerics.sampling import evenly_spaced
@@ -45,7 +46,8 @@ _LOOKED_AT = 50
 _Words = NDArray[np.int64]
 
 
-class Recognised(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Recognised:
     """Which items a team has learnt from.
 
     learnt     (n_items,) items that it has, or may have, learnt from
@@ -53,7 +55,9 @@ class Recognised(NamedTuple):
     complete   whether the others are known not to be among them
     renumbered whether they have the ids of learnt items, but all have other probabilities: perhaps other items
     asked_again whether they have no ids, and may be learnt items with the probabilities of another model
-    by_id      whether all items, the learnt ones too, have ids: then the others are other items for certain
+    by_id      whether ids tell all items from the learnt ones: then the others are other items for certain
+    advice     why ids do not, where they do not, and what to do
+    has_ids    whether the items have ids
     """
 
     learnt: NDArray[np.bool_]
@@ -62,6 +66,8 @@ class Recognised(NamedTuple):
     renumbered: bool = False
     asked_again: bool = False
     by_id: bool = False
+    advice: str = ""
+    has_ids: bool = False
 
 
 @register
@@ -75,6 +81,7 @@ class LearntItems(BaseEstimator):
     place     (2, n_kept) two weighted means of their probabilities and scores, from 0 to 1
     decimals  of their probabilities and scores: the fewest and the most of any table
     n_classes, n_models  how many probabilities ``place`` is made of
+    span      the whole numbers that the ids are, if these are consecutive
     """
 
     n_items: int
@@ -84,11 +91,13 @@ class LearntItems(BaseEstimator):
     decimals: tuple[int, int]
     n_classes: int = 2
     n_models: int = 1
+    span: Span = NO_SPAN
 
     @classmethod
     def of(cls, observations: Observations, truth: Codes) -> LearntItems:
         """The items whose truth is known."""
-        ids = _id_hashes(observations)
+        nobody = NO_SPAN, np.zeros(len(observations), dtype=np.int64)
+        span, ids = numbers_and_hashes(observations) if observations.has_ids else nobody
         rows = np.flatnonzero(truth != MISSING)
         known = observations if len(rows) == len(observations) else observations.take(rows)
         key = answer_hashes(known.answers, known.unsure, known.annotators, known.classes)
@@ -98,7 +107,8 @@ class LearntItems(BaseEstimator):
         numbers += [values[:, None] for values in scores.values()]
         decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
         of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
-        return cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
+        found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
+        return replace(found, span=span)
 
     @classmethod
     def of_block(
@@ -158,6 +168,7 @@ class LearntItems(BaseEstimator):
                 (min(first.decimals[0], other.decimals[0]), max(first.decimals[1], other.decimals[1])),
                 first.n_classes,
                 max(first.n_models, other.n_models),
+                joined_span(first.span, other.span),
             )._sampled()
         return first
 
@@ -180,8 +191,11 @@ class LearntItems(BaseEstimator):
             learnt = np.concatenate([each.learnt for each in found])
             renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
             certain, by_id = all(each.certain for each in found), all(each.by_id for each in found)
-            return Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
-        return self.recognise_learnt(those)
+            whole = Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
+        else:
+            whole = self.recognise_learnt(those)
+        advice = advice_on_ids(self.span, those.span, given=observations.has_ids)
+        return replace(whole, advice=advice, has_ids=observations.has_ids)
 
     def may_be_asked_again(self, observations: Observations) -> bool:
         """Whether items, none of which is recognised, may be learnt ones with the probabilities of another model."""
@@ -192,7 +206,7 @@ class LearntItems(BaseEstimator):
 
     def recognise_learnt(self, those: LearntItems) -> Recognised:
         """Which of the items that another team has learnt from are among these."""
-        tolerance = self._tolerance(those)
+        tolerance, on = self._tolerance(those), goes_on(self.span, those.span)
         own, other = self.contents, those.contents
         by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
         has_id = (those.id_hash != 0) & bool((self.id_hash != 0).all())
@@ -200,10 +214,10 @@ class LearntItems(BaseEstimator):
         if by_id.any() and not by_content.any() and not self._same_places(those, by_id, tolerance):
             return Recognised(by_id, False, not self.n_missing, renumbered=True)
         if max(share_repeated(own, tolerance), share_repeated(other, tolerance)) <= REPEATED:
-            return Recognised(by_id | by_content | by_part, True, not self.n_missing, by_id=bool(has_id.all()))
-        unclear = by_content & ~by_id & ~by_part & ~has_id
+            return Recognised(by_id | by_content | by_part, True, not self.n_missing, by_id=on or bool(has_id.all()))
+        unclear = by_content & ~by_id & ~by_part & ~(has_id | on)
         learnt = by_id | by_part | unclear
-        return Recognised(learnt, not unclear.any(), not self.n_missing, by_id=bool(has_id.all()))
+        return Recognised(learnt, not unclear.any(), not self.n_missing, by_id=on or bool(has_id.all()))
 
     def _same_places(self, those: LearntItems, by_id: NDArray[np.bool_], tolerance: float) -> bool:
         """Whether any item has the probabilities of the learnt item of its id; its answers may be others."""
@@ -229,7 +243,7 @@ class LearntItems(BaseEstimator):
         kept = np.argpartition(self._word(), MAX_ITEMS)[:MAX_ITEMS]
         kept.sort()
         columns = self.id_hash[kept], self.key[kept], self.place[:, kept]
-        return LearntItems(self.n_items, *columns, self.decimals, self.n_classes, self.n_models)
+        return LearntItems(self.n_items, *columns, self.decimals, self.n_classes, self.n_models, self.span)
 
     def _word(self) -> NDArray[np.uint64]:
         """One hash of all that is known of each item, (n_kept,)."""
@@ -237,23 +251,6 @@ class LearntItems(BaseEstimator):
         for place in self.place:
             words = stirred(words ^ np.ascontiguousarray(place + 0.0).view(np.uint64))
         return stirred(words ^ self.id_hash.view(np.uint64))
-
-
-def _id_hashes(observations: Observations) -> _Words:
-    """Hash of each item's id, never 0; all 0 where there are no ids, or these only number the rows."""
-    if not observations.has_ids or _numbers_rows(observations.items):
-        return np.zeros(len(observations), dtype=np.int64)
-    words = (text_hash(label_text(item)) | 1 for item in observations.items.tolist())
-    return np.fromiter(words, dtype=np.uint64, count=len(observations)).view(np.int64)
-
-
-def _numbers_rows(items: NDArray[Any]) -> bool:
-    """Whether ids are 0, 1, 2, ... or 1, 2, 3, ... in any order: another table may have them for other items."""
-    try:
-        numbers = np.sort(np.asarray(items).astype(np.int64))
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return bool(numbers[0] in (0, 1) and (numbers == np.arange(numbers[0], numbers[0] + len(numbers))).all())
 
 
 def _probabilities(proba: NDArray[Any], model_scale: str) -> Floats:

@@ -6,7 +6,7 @@ items to evaluate, and `items_to_judge` decides what can be said of which of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ UNKNOWN = "whether held out cannot be known"
 #: They are to be cross-validated.
 CROSS_VALIDATED = "cross-validated"
 
-_SAME_CONTENT = "items with the same answers and probabilities; give ids (a column item) to distinguish them"
+_SAME_CONTENT = "items with the same answers and probabilities"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def status_of(team: Team, observations: Observations, truth: Codes) -> str:
         return UNKNOWN
     if found.learnt.any():
         return TOO_KIND if found.certain else UNKNOWN
-    return _not_learnt(found) if found.complete else UNKNOWN
+    return _not_learnt(found)[0] if found.complete else UNKNOWN
 
 
 def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held_out: bool | None = None) -> ToJudge:
@@ -70,25 +70,27 @@ def items_to_judge(team: Team, observations: Observations, truth: Codes, *, held
         return ToJudge(rows, UNKNOWN, [f"{type(team).__name__} does not know the items it has learnt from."])
     n_learnt, n_known = int(found.learnt.sum()), len(known)
     if n_learnt == 0:
-        return ToJudge(rows, _not_learnt(found)) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
+        return ToJudge(rows, *_not_learnt(found)) if found.complete else ToJudge(rows, UNKNOWN, [_TOO_MANY])
     if found.asked_again:
-        return ToJudge(rows, UNKNOWN, [_ASKED_AGAIN])
+        return ToJudge(rows, UNKNOWN, [f"{_ASKED_AGAIN} {_sentence(found.advice)}"])
     if found.renumbered:
         note = f"{n_learnt:,} of {n_known:,} items with truth have ids of items the team was fitted on, but other "
         return ToJudge(rows, UNKNOWN, [note + "probabilities. If they are other items, give them ids of their own."])
     if n_learnt == n_known or not found.complete:
-        note = "The team was fitted on these items" + ("." if found.certain else f", or on {_SAME_CONTENT}.")
+        note = "The team was fitted on these items" + (
+            "." if found.certain else f", or on {_SAME_CONTENT}; {found.advice}."
+        )
         return _all_learnt(rows, n_known, [note])
     if not found.certain:
         note = f"{n_learnt:,} of {n_known:,} items with truth may be among those the team was fitted on, or be other "
-        return ToJudge(rows, UNKNOWN, [note + f"{_SAME_CONTENT}."])
+        return ToJudge(rows, UNKNOWN, [note + f"{_SAME_CONTENT}; {found.advice}."])
     note = f"The team was fitted on {n_learnt:,} of {n_known:,} items with truth; these are left out."
-    return ToJudge(np.setdiff1d(rows, known[found.learnt]), _not_learnt(found), [note])
+    status, notes = _not_learnt(found)
+    return ToJudge(np.setdiff1d(rows, known[found.learnt]), status, [note, *notes])
 
 
 _ASKED_AGAIN = (
-    "These may be items the team was fitted on, with probabilities of another model: their answers are alike. Give ids "
-    "(a column item) to distinguish them."
+    "These may be items the team was fitted on, with probabilities of another model: their answers are alike."
 )
 _TOO_MANY = "The team was fitted on too many items to keep all of them in mind; none of those kept is here."
 
@@ -102,15 +104,24 @@ def _recognised(team: Team, observations: Observations, known: Codes) -> Recogni
         return Recognised(np.zeros(len(known), dtype=bool), True, True, by_id=True)
     found = learnt.recognise(observations)  # all of them: whether ids number the rows is seen in the whole table
     if not found.learnt.any() and learnt.may_be_asked_again(observations.take(known)):
-        return Recognised(np.ones(len(known), dtype=bool), False, found.complete, asked_again=True)
+        return replace(found, learnt=np.ones(len(known), dtype=bool), certain=False, asked_again=True)
     unclear = not found.certain and bool(found.learnt[known].any())
     renumbered = found.renumbered and unclear
-    return Recognised(found.learnt[known], not unclear, found.complete, renumbered, by_id=found.by_id)
+    return replace(found, learnt=found.learnt[known], certain=not unclear, renumbered=renumbered)
 
 
-def _not_learnt(found: Recognised) -> str:
-    """What items are that were not recognised: ids tell for certain, contents only beside the same model."""
-    return HELD_OUT if found.by_id else NOT_RECOGNISED
+def _not_learnt(found: Recognised) -> tuple[str, list[str]]:
+    """What items are that were not recognised: ids tell for certain, contents only beside the same model.
+
+    Also a note on why ids that there are do not tell.
+    """
+    if found.by_id:
+        return HELD_OUT, []
+    return NOT_RECOGNISED, [_sentence(found.advice)] if found.has_ids else []
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _all_learnt(rows: Codes, n_known: int, notes: list[str]) -> ToJudge:

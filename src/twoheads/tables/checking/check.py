@@ -264,8 +264,7 @@ def check(
             pass
         if cleaner.findings.n_rows >= MOST_ROWS:
             break
-    findings, notes = cleaner.findings, tuple(source.notes)
-    files = tuple(file.path for file in source.files)
+    findings, notes, files = cleaner.findings, tuple(source.notes), tuple(file.path for file in source.files)
     texts = [human] if isinstance(human, str) else human or []
     given = (*(text for each in texts for text in ("--human", each)), *(() if truth is None else ("--truth", truth)))
     return Check(where, files, findings.n_rows, rows.columns, roles, findings, by_name, how, notes, given)
