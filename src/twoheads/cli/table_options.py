@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.cli.stdin import is_copy, shown
+from twoheads.combination.members_here import notes_on_members
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import export_by_name, looks_like_table
 
@@ -68,7 +69,11 @@ class TableOptions:
 
     def scan_for(self, team: Combiner, *, truth: bool = True, need_people: bool = True) -> tables.Table:
         """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ."""
-        return self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
+        found = self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
+        if not found.columns:  # an export, or answers alone
+            return found
+        where = " and ".join(self.shown_files().values())
+        return found.with_notes(notes_on_members(team, where, found.models, found.labellers, found.scorers))
 
 
 def _columns_at_fit(team: Combiner, *, truth: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.learnt import LearntItems
+from twoheads.combination.members_here import warn_of_members
 from twoheads.confusion.base import columns_of
 from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.engines.blocks import block_slices, map_blocks
@@ -169,7 +170,9 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
             need_model=self.has_model_,
             model_scale=self.model_scale,
         )
-        return answered(replace(observations.with_models(self.models_), zeros=self.zeros_), self.levels_)
+        found = answered(replace(observations.with_models(self.models_), zeros=self.zeros_), self.levels_)
+        warn_of_members(self, X, observations)
+        return found
 
     def block(self, observations: Observations, rows: slice) -> Block:
         """Consecutive items, with annotators numbered as at fit; unknown ones count as the crowd."""

@@ -18,6 +18,7 @@ from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 from twoheads.observations.members import Scores
 from twoheads.storage.artifact import register
+from twoheads.text import did_you_mean
 
 #: Levels are cut on at most so many items, evenly spaced.
 LOOK = 20_000
@@ -130,7 +131,8 @@ class ScoreLevels(BaseEstimator):
         if new:
             raise InvalidObservations(
                 f"X must hold scores only of those who gave scores at fit, {', '.join(self.names[:8])}; {new[0]!r} is "
-                f"new ({len(new)} of {len(names)} are off). Leave it out, or fit again with it."
+                f"new ({len(new)} of {len(names)} are off).{did_you_mean(new[0], self.names)} "
+                "Leave it out, or fit again with it."
             )
 
 

@@ -16,6 +16,7 @@ from twoheads.combination.insight.class_shares import ClassShares
 from twoheads.combination.insight.explanation import Explanation
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.learnt import LearntItems
+from twoheads.combination.members_here import Members, warn_of_members
 from twoheads.combination.rival import Rivals
 from twoheads.confusion.base import Confusion
 from twoheads.confusion.score_levels import ScoreLevels
@@ -200,13 +201,16 @@ def positive_of(team: UnfittedTeam) -> str | None:
 
 def observed_by(team: Team, X: Any) -> Observations:
     """``X`` as observations with the classes of a fitted team; high scores mean what they meant at fit."""
-    return as_observations(
+    found = as_observations(
         X,
         classes=team.classes_,
         positive=positive_of(team),
         need_model=getattr(team, "has_model_", True),
         model_scale=team.model_scale,
     )
+    if isinstance(team, Members):
+        warn_of_members(team, X, found)
+    return found
 
 
 def n_labelled_of(team: Team) -> int | None:

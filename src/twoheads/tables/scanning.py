@@ -176,8 +176,12 @@ def _wide_roles(sources: Sources, names: Names, known: NDArray[Any] | None) -> t
     joined = bool(sources.answers or sources.truth)
     found = roles.same_in_all_files(
         source,
-        lambda columns: plan.wide_roles(columns, source.name, names, sources.truth_column, joined=joined),
+        lambda columns: plan.wide_roles(
+            columns, source.name, names, sources.truth_column, joined=joined, needed=known is None
+        ),
     )
+    if known is not None and not (found.models or found.members):
+        plan.refuse_unread(found, source.columns, source.name, names)
     found, remarks = _without_replaced(found, sources, source)
     if not found.annotators and not found.members and sources.answers is None:
         remarks.append(plan.note_on_annotators(source))

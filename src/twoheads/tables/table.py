@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,25 @@ class Table(ScannedTable):
     def models(self) -> tuple[str, ...]:
         """The models' names, ``("model",)`` for one without a name; empty without a model."""
         return tuple(self._content.roles.models)
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """Those who give scores."""
+        return tuple(self._content.roles.members.scores)
+
+    @property
+    def labellers(self) -> tuple[str, ...] | None:
+        """Those who have a column of labels; None where rows name who answers, or nothing does."""
+        answers = self._content.join.answers if self._content.join else None
+        if answers is None:
+            return tuple(self._content.roles.answers)
+        if answers.columns.annotator is not None or answers.columns.is_anonymous:
+            return None
+        return (*answers.columns.labels, *self._content.roles.members.labels)
+
+    def with_notes(self, notes: Sequence[str]) -> Table:
+        """The same table with more notes."""
+        return Table(self._content, (*self._remarks, *notes))
 
     @property
     def files(self) -> tuple[Path, ...]:

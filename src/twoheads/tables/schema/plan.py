@@ -83,6 +83,13 @@ def wide_roles(
     return Roles(ids, annotators, models, known, confidence_columns(_others(columns, ids), annotators), members)
 
 
+def refuse_unread(found: Roles, columns: Sequence[str], where: str, names: Names) -> None:
+    """Refuse a table for a fitted team that has no model, if any column could be a misspelt one."""
+    used = {found.item, found.truth, *found.annotators.values(), *found.confidence.values()}
+    if not found.annotators or set(columns) - used:
+        roles.model_columns([name for name in columns if name not in used], where, names.model_columns)
+
+
 def _refuse_other_case(columns: Sequence[str], where: str, used: Sequence[str]) -> None:
     """Refuse a column that differs from one found by convention in the case of its letters only: it would be lost."""
     for name in used:

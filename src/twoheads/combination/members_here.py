@@ -1,0 +1,75 @@
+"""Members of a fitted team that a table has no column of, and members that it has and the team does not know."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.observations import Observations
+from twoheads.observations.frames import is_frame
+from twoheads.text import did_you_mean, listed
+
+
+@runtime_checkable
+class Members(Protocol):
+    """What is read of a fitted team."""
+
+    annotators_: tuple[str, ...]
+    machines_: tuple[str, ...]
+    levels_: ScoreLevels | None
+    models_: tuple[str, ...]
+    has_model_: bool
+
+
+def notes_on_members(
+    team: Members, where: str, models: Collection[str], labels: Collection[str] | None, scores: Collection[str]
+) -> list[str]:
+    """Whose columns a table lacks, who is new in it, and what follows, in sentences.
+
+    models, labels, scores  the members that the table has columns of, by what they give; no labels where rows say whose
+    """
+    asked = _columns(team)
+    known = {name for kind, name in asked if kind == "label"}
+    there = {"model": models, "label": known if labels is None else labels, "score": scores}
+    lacking = {name: column for (kind, name), column in asked.items() if name not in there[kind]}
+    new = [name for name in there["label"] if name not in known]
+    notes = []
+    if lacking:
+        shown = listed([f"{name} ({column})" for name, column in lacking.items()])
+        notes.append(
+            f"{where} has no column of {shown}: {len(lacking)} of {len(asked)} members of the team, "
+            "absent for all items."
+        )
+    if new and known:
+        like = next((text for name in new if (text := did_you_mean(name, lacking))), "")
+        notes.append(
+            f"{where} has answers of {listed(new)}, unknown to the team; they count as its average member's.{like}"
+        )
+    return notes
+
+
+def warn_of_members(team: Members, X: Any, observations: Observations) -> None:
+    """Warn of members that a data frame ``X`` lacks, or has and the team does not know."""
+    if isinstance(X, Observations) or not is_frame(X):
+        return
+    scores = () if observations.scores is None else observations.scores.names
+    models = observations.models if observations.model_proba else ()
+    for note in notes_on_members(team, "X", models, observations.annotators, scores):
+        warnings.warn(note, UserWarning, stacklevel=7)
+
+
+def _columns(team: Members) -> Mapping[tuple[str, str], str]:
+    """The columns of each member by convention, by what it gives and its name."""
+    scores = () if team.levels_ is None else team.levels_.names
+    machines = () if team.levels_ is None else team.levels_.machines
+    models = team.models_ if team.has_model_ else ()
+    found = {("model", name): "p_<class>" if name == "model" else f"{name}.p_<class>" for name in models}
+    for name in team.annotators_:
+        person = "human" if name == "human" else f"human_{name}"
+        if name in scores:
+            found["score", name] = f"{name if name in machines else person}.score"
+        else:
+            found["label", name] = f"{name}.label" if name in team.machines_ else person
+    return found

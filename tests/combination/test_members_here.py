@@ -1,0 +1,106 @@
+"""Members of a team that a table has no column of, or has and the team does not know, are named, and what follows."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import twoheads as th
+from twoheads.cli.running import run
+from twoheads.errors import InvalidObservations
+
+COLUMNS = {
+    "gpt": (["gpt.p_no", "gpt.p_yes"], "gpt (gpt.p_<class>)"),
+    "bob": (["human_bob"], "bob (human_bob)"),
+    "mistral": (["mistral.label"], "mistral (mistral.label)"),
+    "x": (["x.score"], "x (x.score)"),
+    "gus": (["human_gus.score"], "gus (human_gus.score)"),
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 80)
+    names = np.array(["no", "yes"])
+
+    def told():
+        return names[np.where(rng.random(80) < 0.8, truth, 1 - truth)]
+
+    p_yes = np.clip(0.5 + 0.3 * (2 * truth - 1) + 0.2 * rng.normal(size=80), 0.02, 0.98)
+    return pd.DataFrame(
+        {
+            "item": [f"i{at}" for at in range(80)],
+            "human_ann": told(),
+            "human_bob": told(),
+            "gpt.p_no": 1 - p_yes,
+            "gpt.p_yes": p_yes,
+            "mistral.label": told(),
+            "x.score": 3 * truth + rng.normal(size=80),
+            "human_gus.score": truth + rng.integers(0, 3, 80),
+            "truth": names[truth],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def team(table):
+    return th.recommended().fit(th.Observations.from_frame(table, positive="yes"), table["truth"])
+
+
+@pytest.mark.parametrize("member", COLUMNS)
+def test_a_missing_column_is_named_and_its_member_absent(team, table, member, tmp_path, capsys):
+    columns, shown = COLUMNS[member]
+    without = table.drop(columns=columns)
+    said = f"has no column of {shown}: 1 of 6 members of the team, absent for all items."
+    with pytest.warns(UserWarning, match="absent for all items") as found:
+        proba = team.predict_proba(without)
+    assert [str(each.message) for each in found] == [f"X {said}"]
+    blank = table.assign(**dict.fromkeys(columns, pd.Series([None] * len(table), dtype=object)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(proba, team.predict_proba(blank))
+    with pytest.warns(UserWarning, match="absent for all items"):
+        th.evaluation.compare(team, without, table["truth"], held_out=True, n_bootstrap=10)
+    without.to_csv(tmp_path / "d.csv", index=False)
+    team.save(tmp_path / "team.json")
+    arguments = ["combine", str(tmp_path / "team.json"), str(tmp_path / "d.csv"), "-o", str(tmp_path / "o.csv")]
+    assert run(arguments) == 0
+    assert f"{tmp_path / 'd.csv'} {said}" in capsys.readouterr().err
+    assert run(["evaluate", *arguments[1:3]]) == 0
+    assert f"{tmp_path / 'd.csv'} {said}" in capsys.readouterr().err
+
+
+def test_people_alone_are_combined_by_a_team_with_models(team, table, tmp_path, capsys):
+    people = table[["item", "human_ann", "human_bob"]]
+    people.to_csv(tmp_path / "d.csv", index=False)
+    team.save(tmp_path / "team.json")
+    assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "d.csv"), "-o", str(tmp_path / "o.csv")]) == 0
+    said = capsys.readouterr().err
+    assert "has no column of gpt (gpt.p_<class>), mistral (mistral.label), x (x.score), gus (human_gus.score)" in said
+    with pytest.warns(UserWarning, match="4 of 6 members"):
+        proba = team.predict_proba(people)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "o.csv")["p_yes"], proba[:, 1], atol=1e-6)
+    # what may be a misspelt column is not overlooked
+    people.assign(gpt_yes=0.5).to_csv(tmp_path / "e.csv", index=False)
+    assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "e.csv"), "-o", str(tmp_path / "o.csv")]) == 2
+    assert "must have one probability column per class" in capsys.readouterr().err
+
+
+def test_a_misspelt_column_is_of_somebody_new(team, table):
+    with pytest.warns(UserWarning, match="X has") as found:
+        team.predict(table.rename(columns={"human_bob": "human_bbo"}))
+    assert [str(each.message) for each in found] == [
+        "X has no column of bob (human_bob): 1 of 6 members of the team, absent for all items.",
+        "X has answers of bbo, unknown to the team; they count as its average member's. Did you mean 'bob'?",
+    ]
+    with pytest.raises(InvalidObservations, match="Did you mean 'gus'"):
+        team.predict(table.rename(columns={"human_gus.score": "human_gis.score"}))
+
+
+def test_observations_say_themselves_who_answered(team, table):
+    seen = th.Observations.from_frame(table.drop(columns="human_bob"), positive="yes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        team.predict(seen)
