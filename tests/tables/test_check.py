@@ -335,3 +335,9 @@ def test_minus_one_is_no_class_unless_a_column_says_so(tmp_path):
 def test_several_columns_of_people_can_be_named_in_python(tmp_path):
     path = write(tmp_path / "t.csv", "Ann,Bob,p_no,p_yes\nno,yes,0.5,0.5\n")
     assert tables.scan(path, human=["Ann", "Bob"]).annotators == ("Ann", "Bob")
+
+
+def test_people_with_labels_and_people_with_grades_are_both_named(tmp_path):
+    rows = "".join(f"{('no', 'yes')[at % 2]},{at % 5 + 3 * (at % 2)},{('no', 'yes')[at % 2]}\n" for at in range(20))
+    found = tables.check(write(tmp_path / "t.csv", "human_ann,human_gus.score,truth\n" + rows)).sentences()
+    assert found[1:3] == ["people       human_ann", "people       grades or scores: human_gus.score; high means 'yes'"]

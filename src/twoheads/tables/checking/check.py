@@ -85,11 +85,11 @@ class Check:
 
     def sentences(self) -> list[str]:
         """What each column would be read as, a line each."""
-        roles, lines = self.roles, []
-        lines.append(("items", roles.item or "rows have no id"))
-        lines.append(("people", listed(list(roles.people.values())) or "none found"))
+        roles, people = self.roles, listed(list(self.roles.people.values())) or "none found"
+        lines = [("items", roles.item or "rows have no id"), ("people", people)]
         if roles.grades:
-            lines[-1] = ("people", f"grades or scores: {listed(list(roles.grades.values()))}; {self._high()}")
+            of_grades = ("people", f"grades or scores: {listed(list(roles.grades.values()))}; {self._high()}")
+            lines = [*(lines if roles.people else lines[:-1]), of_grades]
         if roles.annotator:
             lines.append(("named by", roles.annotator))
         for name, columns in roles.models.items():
