@@ -242,6 +242,7 @@ def crowd_frame(rows, people, proba=PROBA):
     return kept.assign(**{f"p_{c}": proba[rows, k] for k, c in enumerate(CLASSES)})
 
 
+@pytest.mark.filterwarnings("ignore:X has ")
 @pytest.mark.parametrize(
     ("fitted_on", "judged_on"), [(range(3), range(4)), (range(4), range(3)), (range(3), range(1, 4))]
 )
