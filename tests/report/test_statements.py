@@ -1,16 +1,21 @@
 """What sections of a report say of chance: each statement is right as often as it claims."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
 
 import twoheads as th
 from report.made import problem
 from twoheads.evaluation.bootstrap import resampling, share_score
+from twoheads.evaluation.calibration_scores import chance_note, top_label_score
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.report import summary
 from twoheads.report.sections.independence_section import _sentence
+from twoheads.report.sections.method_section import method_section
 from twoheads.report.sections.reliability_section import _gap
+from twoheads.report.sections.temperature_section import _sentence as temperature_words
+from twoheads.report.sections.temperature_section import temperature_section
 
 
 def test_both_wrong_in_one_class_is_fishers_exact_test():
@@ -63,6 +68,57 @@ def test_a_calibrated_forecaster_is_seldom_called_too_sure_or_not_sure_enough(le
         gap = _gap(float(confidence.mean()), share_score(wrong, np.ones(120), draws))
         claimed.append(not gap.low <= 0 <= gap.high)
     assert np.mean(claimed) < 0.06  # 0.05, and what 3,000 draws leave to chance
+
+
+def test_a_team_that_is_called_underconfident_is_not_called_calibrated():
+    # Twenty right labels of confidence .5 to .9: fewer errors than stated for certain, but not by the bins of the ECE.
+    confidence = np.linspace(0.5, 0.9, 20)
+    gap = _gap(
+        float(confidence.mean()), share_score(np.zeros(20), np.ones(20), resampling(20, 2, np.random.default_rng(0)))
+    )
+    error = top_label_score(np.stack([confidence, 1 - confidence]), np.zeros(20, dtype=int), np.ones(20))
+    assert gap.high < 0
+    assert error.low == 0
+    assert chance_note(error).endswith("this error alone does not show that they are miscalibrated.")
+
+
+@pytest.mark.parametrize(
+    ("temperature", "low", "high", "said"),
+    [
+        (1.6, None, None, "cannot show whether the model is over- or underconfident"),
+        (0.4, None, None, "cannot show whether the model is over- or underconfident"),
+        (1.6, 1.1, 2.3, "above 1: the model is overconfident"),
+        (1.03, 1.01, 1.05, "above 1: the model is overconfident"),
+        (0.98, 0.97, 0.99, "below 1: the model is underconfident"),
+        (1.6, 0.9, 2.8, "not significantly different from 1"),
+    ],
+)
+def test_a_temperature_has_the_verdict_of_its_interval(temperature, low, high, said):
+    assert said in temperature_words(temperature, low, high, 0.9, measured=True)
+
+
+def test_the_report_says_of_the_temperature_what_the_team_says():
+    said = set()
+    for seed in range(4):
+        X, y = problem(400, ["no", "yes"], seed=seed, people=2, strength=2.5)
+        y[12 if seed % 2 else 400 :] = None
+        team = th.recommended().fit(X, y)
+        words = temperature_section(team)["words"]
+        verdict = next((each for each in ("overconfident", "underconfident") if f"the model is {each}" in words), "")
+        assert (verdict != "") == (f"The model is {verdict.replace('conf', '-conf')}:" in team.describe())
+        said.add(verdict)
+    assert {"", "underconfident"} <= said
+
+
+def test_the_report_prefers_in_the_words_of_the_team():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    second = np.clip(y + rng.normal(0, 0.3, 60), 0.02, 0.98)
+    judge = np.where(rng.random(60) < 0.65, y, 1 - y)
+    team = th.recommended().fit(pd.DataFrame({"judge.label": judge, "p_0": 1 - second, "p_1": second}), y)
+    words = method_section(team)["preference"]
+    assert words.startswith("Where labels and scores and model differ")
+    assert words in team.describe()
 
 
 def test_without_truth_there_are_shares_and_no_counts():

@@ -50,7 +50,16 @@ def change(error: float, better_error: float, n_items: float, *, alike: bool = T
     side = "fewer" if error < better_error else "more"
     errors, better_errors = error * n_items, better_error * n_items
     if better_errors >= _FEW_ERRORS:
-        return f"{100 * abs(1 - error / better_error):.0f} % {side} errors than"
+        return f"{_ratio(error / better_error)} {side} errors than"
     if alike and max(abs(errors - round(errors)), abs(better_errors - round(better_errors))) < 1e-6:
         return f"{count(round(errors), 'error')}, against {round(better_errors)} by"
-    return f"{100 * abs(error - better_error):.1f} points {side} errors than"
+    points = f"{100 * abs(error - better_error):.1f}"
+    return f"{'less than 0.1' if points == '0.0' else points} points {side} errors than"
+
+
+def _ratio(ratio: float) -> str:
+    """How far a ratio of errors is from 1: rounded, but never to none, nor to all where some are left."""
+    change = f"{100 * abs(1 - ratio):.0f} %"
+    if change == "0 %":
+        return "less than 1 %"
+    return "more than 99 %" if change == "100 %" and 0 < ratio < 1 else change

@@ -46,9 +46,9 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
         sentences.append(_dependence(found))
     if "record" in found:
         alone = found.get("preference", {}).get("share_alone") == 1
-        sentences += _holdout(found["record"], found["labelled"], _whose(found), alone=alone)
+        sentences += _holdout(found["record"], found["labelled"], whose_labels(found), alone=alone)
     if "preference" in found:
-        sentences += preference_sentences(found["preference"], _whose(found))
+        sentences += preference_sentences(found["preference"], whose_labels(found))
     return sentences
 
 
@@ -79,7 +79,7 @@ def _agreement(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _whose(found: dict[str, Any]) -> str:
+def whose_labels(found: dict[str, Any]) -> str:
     """Whose labels are beside the model's probabilities."""
     return "labels and scores" if "machines" in found else "people"
 

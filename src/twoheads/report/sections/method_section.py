@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import twoheads
-from twoheads.combination.insight.sentences import preference_sentences
+from twoheads.combination.insight.sentences import preference_sentences, whose_labels
 from twoheads.evaluation.team import CountsLabels, ProfilesAnnotators, Team, calibrator_of, confusion_of
 from twoheads.report.plain import plain
 
@@ -37,7 +37,9 @@ def method_section(team: Team) -> dict[str, Any]:
 def _preference(team: Team) -> str:
     """When and why the team prefers one of its partners, in words; empty where it does not."""
     found = team.facts() if isinstance(team, ProfilesAnnotators) else {}
-    return " ".join(preference_sentences(found["preference"])) if "preference" in found else ""
+    if "preference" not in found:
+        return ""
+    return " ".join(preference_sentences(found["preference"], whose_labels(found)))
 
 
 def _settings(team: Team) -> dict[str, Any]:

@@ -67,13 +67,12 @@ def _sentence(temperature: float, low: float | None, high: float | None, calibra
     start = f"The temperature is {temperature:.2f}{interval}"
     if not measured:
         return f"{start}, an estimate without truth, from people's agreement with the model only."
-    right = "the model is about as confident as it is accurate"
-    if low is not None and high is not None and low <= 1 <= high:
-        return f"{start}, not significantly different from 1, that of a model as confident as it is accurate."
     about = "more than 99 %" if calibrated > 0.99 else f"about {percent(calibrated)}"
     change = f"between two classes, a stated confidence of {percent(_EXAMPLE)} means {about}"
-    if temperature > 1.05:
-        return f"{start}, above 1: the model is overconfident; {change}."
-    if temperature < 0.95:
-        return f"{start}, below 1: the model is underconfident; {change}."
-    return f"{start}, about 1: {right}."
+    if low is None or high is None:
+        unknown = "an estimate without an interval, which cannot show whether the model is over- or underconfident"
+        return f"{start}, {unknown}; {change}."
+    if low <= 1 <= high:
+        return f"{start}, not significantly different from 1, that of a model as confident as it is accurate."
+    found = "above 1: the model is overconfident" if low > 1 else "below 1: the model is underconfident"
+    return f"{start}, {found}; {change}."
