@@ -112,21 +112,35 @@ PEOPLE = {
         ),
         ({"confidence": {"right": [0.6, None]}}, []),
         (
-            {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
+            {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": 0.001}},
             [
                 "“Unsure” was answered 1,369 times on items with truth, about equally often for all true classes: it "
                 "carries little information."
             ],
         ),
         (
-            {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}}},
+            {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}, "p_value": 0.003}},
             [
                 "“Unsure” was answered 69 times on items with truth, 2.1 times as often where 'dog' is true as where "
-                "'cat' is."
+                "'cat' is (p = 0.003)."
             ],
         ),
         (
-            {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}}},
+            {"unsure": {"said": 3.0, "given_true": {"cat": 0.1, "dog": 0.21}, "p_value": 0.4}},
+            [
+                "“Unsure” was answered 3 times on items with truth; that does not show that it depends on the true "
+                "class (p = 0.40)."
+            ],
+        ),
+        (
+            {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}, "p_value": None}},
+            [
+                "“Unsure” was answered 69 times, it is believed, 2.1 times as often where 'dog' is true as where 'cat' "
+                "is."
+            ],
+        ),
+        (
+            {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": 1.0}},
             [
                 "“Unsure” was answered 1 time on items with truth, about equally often for all true classes: it "
                 "carries little information."

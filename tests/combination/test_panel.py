@@ -109,7 +109,7 @@ def test_the_effective_number_of_members():
     assert low < estimate < high
     assert high - low < 0.5
     sentences = th.recommended().fit(seen, known(truth, 500)).describe()
-    assert f"7 members count as {estimate:.1f} [{low:.1f}, {high:.1f}] independent ones" in sentences
+    assert f"7 members count as {estimate:.1f} independent ones (90 % interval [{low:.1f}, {high:.1f}])" in sentences
     assert "that members need weights beyond their own matrices is above 99 %." in sentences
 
 

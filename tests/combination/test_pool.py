@@ -140,7 +140,8 @@ def test_the_models_own_weights_are_told_explained_and_saved(tmp_path):
     seen, truth = relatives(300)
     team = th.recommended().fit(seen, truth)
     found = team.facts()["model_panel"]
-    assert found["own_weights"] == team.pool_.own_share_
+    share = team.pool_.own_share_
+    assert found["own_weights"] == pytest.approx(share / (share + 9 * (1 - share)))
     assert list(found["weights"]) == [f"model {at}" for at in range(5)]
     assert "that models need weights beyond this average is" in team.describe()
     explained, log_proba = team.explain(seen), team.predict_log_proba(seen)

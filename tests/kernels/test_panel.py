@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from twoheads.kernels.answers import pack_answers
-from twoheads.kernels.panel.average import fit_panel
+from twoheads.kernels.panel.average import chance_at_even_odds, fit_panel
 from twoheads.kernels.panel.leave_one_out import left_out_proba, moderated, variance_of_lead
 from twoheads.kernels.panel.prediction import FittedPanel, leading_two, moments, panel_proba
 from twoheads.kernels.panel.ridge import PanelData, design_of, fit_ridge
@@ -216,6 +216,13 @@ def test_members_who_never_meet_or_never_err_have_no_correlation():
     apart = votes_of(pack_answers(np.arange(4), np.array([0, 1, 2, 3]), 4), np.array([0, 1]), 2)
     assert np.isnan(error_correlation(apart, truth, np.ones(4), 2, 0.9)).all()
     assert np.isnan(error_correlation(complete(np.zeros((4, 3), dtype=bool), truth), truth, np.ones(4), 3, 0.9)).all()
+
+
+def test_what_is_stated_of_own_weights_starts_from_even_odds():
+    # Nine to one beforehand: .9 is what labels that say nothing leave, and .99 is odds of 99 / 9 = 11 by the labels.
+    assert chance_at_even_odds(0.9) == pytest.approx(0.5)
+    assert chance_at_even_odds(0.99) == pytest.approx(11 / 12)
+    assert (chance_at_even_odds(0.0), chance_at_even_odds(1.0)) == (0.0, 1.0)
 
 
 def test_effective_members_by_hand():

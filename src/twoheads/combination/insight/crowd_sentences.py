@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
-from twoheads.text import count, interval, percent, probability
+from twoheads.text import SIGNIFICANCE, count, interval, p_value, percent, probability
 
 #: "Unsure" is reported as evidence if it is so many times as likely under one class as under another.
 INFORMATIVE = 1.5
 #: Shares of people are told of so many at least.
 _MANY_PEOPLE = 10
+#: A panel predicts with a prior of nine to one for weights of their own; what is stated is what the labels add to even
+#: odds.
+_EVEN_ODDS = "By the labels, at even odds beforehand, the probability"
 #: So many models that give labels or scores are listed by name.
 _FEW_MACHINES = 5
 
@@ -31,13 +34,13 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "confidence" in found:
         sentences += _confidence(found["confidence"])
     if "unsure" in found:
-        sentences.append(_unsure(found["unsure"], believed=not found["labelled"]))
+        sentences.append(_unsure(found["unsure"]))
     if "models" in found:
         weights = ", ".join(f"{name} {weight:.2f}" for name, weight in found["models"].items())
         sentences.append(f"The {len(found['models'])} models are averaged with these weights: {weights}.")
     if "model_panel" in found:
         chance = probability(found["model_panel"]["own_weights"])
-        sentences.append(f"The posterior probability that models need weights beyond this average is {chance}.")
+        sentences.append(f"{_EVEN_ODDS} that models need weights beyond this average is {chance}.")
     return sentences
 
 
@@ -116,13 +119,14 @@ def _several(several: dict[str, Any], labelled: int) -> list[str]:
 
 def _panel(panel: dict[str, Any]) -> list[str]:
     chance = probability(panel["own_weights"])
-    weights = f"The posterior probability that members need weights beyond their own matrices is {chance}."
+    weights = f"{_EVEN_ODDS} that members need weights beyond their own matrices is {chance}."
     (effective, low, high), correlation = panel["effective_members"], panel["error_correlation"][0]
     if effective is None or low is None or high is None:
         return [weights]
     return [
-        f"On items with truth, {panel['members']} members count as {effective:.1f} [{low:.1f}, {high:.1f}] independent "
-        f"ones: their errors have a mean correlation of {round(correlation, 2) + 0.0:.2f}.",
+        f"On items with truth, {panel['members']} members count as {effective:.1f} independent ones "
+        f"({percent(panel['level'])} interval [{low:.1f}, {high:.1f}]): their errors have a mean correlation of "
+        f"{round(correlation, 2) + 0.0:.2f}.",
         weights,
     ]
 
@@ -135,12 +139,15 @@ def _confidence(confidence: dict[str, Any]) -> list[str]:
     return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
 
 
-def _unsure(unsure: dict[str, Any], *, believed: bool) -> str:
-    given_true = unsure["given_true"]
+def _unsure(unsure: dict[str, Any]) -> str:
+    given_true, p = unsure["given_true"], unsure["p_value"]
     most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
     ratio = given_true[most] / given_true[least]
-    where = ", it is believed" if believed else " on items with truth"
+    where = ", it is believed" if p is None else " on items with truth"
     answered = f"“Unsure” was answered {count(unsure['said'], 'time')}{where}"
     if ratio < INFORMATIVE:
         return f"{answered}, about equally often for all true classes: it carries little information."
-    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is."
+    if p is not None and p >= SIGNIFICANCE:
+        return f"{answered}; that does not show that it depends on the true class ({p_value(p)})."
+    found = "" if p is None else f" ({p_value(p)})"
+    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is{found}."

@@ -20,6 +20,8 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.inference.multiplicity import picked_level
+from twoheads.kernels.inference.same_rate import same_rate_p_value
+from twoheads.kernels.panel.average import chance_at_even_odds
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
 
@@ -174,13 +176,14 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         found["panel"] = _panel(rule.panel)
     if rule.response is not None:
         unsure = statistics.label_numbers[-2 if statistics.n_labelled else -1]
-        found |= _response(rule.response, schema.classes, float(unsure))
+        unit = statistics.label_unit if statistics.n_labelled else None
+        found |= _response(rule.response, schema.classes, float(unsure), unit)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
         if len(rule.pool.coefficient_):
             own = rule.pool.coefficient_[-len(schema.models) :].tolist()
             weights = dict(zip(schema.models, own, strict=True))
-            found["model_panel"] = {"own_weights": rule.pool.own_share_, "weights": weights}
+            found["model_panel"] = {"own_weights": chance_at_even_odds(rule.pool.own_share_), "weights": weights}
     return found
 
 
@@ -195,7 +198,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
         "level": PANEL_LEVEL,
         "error_correlation": numbers(panel.error_correlation_),
         "effective_members": numbers(panel.effective_members_),
-        "own_weights": panel.share,
+        "own_weights": chance_at_even_odds(panel.share),
     }
 
 
@@ -239,10 +242,12 @@ def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: fl
     return {name: {fact: stats[fact].tolist()[at] for fact in _OF_ONE} for name, at in picked.items()}
 
 
-def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float) -> dict[str, Any]:
+def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float, unit: float | None) -> dict[str, Any]:
     """Levels of confidence with the weights of their answers, and how often "unsure" was said on labelled items.
 
-    Without any label, ``n_unsure`` is of all items.
+    Without any label, ``n_unsure`` is of all items, and the p-value of "as often for each class" is None.
+
+    unit  weight of one labelled item where they count as Kish's number; None without any
     """
     found: dict[str, Any] = {}
     counts = response.answer_counts()
@@ -257,5 +262,7 @@ def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float) -
     if n_unsure:
         names = [label_text(name) for name in classes]
         given_true = dict(zip(names, response.unsure_given_true_.tolist(), strict=True))
-        found["unsure"] = {"said": n_unsure, "given_true": given_true}
+        said, others = response.counts_[-1], counts.sum(axis=(0, 1))
+        p = None if unit is None else same_rate_p_value(said / unit, (said + others) / unit)
+        found["unsure"] = {"said": n_unsure, "given_true": given_true, "p_value": p}
     return found

@@ -72,6 +72,15 @@ class _Visited:
     log_weight: float
 
 
+def chance_at_even_odds(share: float) -> float:
+    """The probability that members need weights of their own, had it been 1/2 beforehand: what the labels say alone.
+
+    p / (p + (1 - p) .9 / .1), with p the posterior weight of the regressions, which predictions use.
+    """
+    needed, not_needed = share * PANEL_UNCHANGED, (1.0 - share) * (1.0 - PANEL_UNCHANGED)
+    return needed / (needed + not_needed)
+
+
 def _visited_scales(data: PanelData, unit: float) -> dict[int, _Visited]:
     """The scales by their position: from the middle in both directions, until their weight is negligible."""
     visited: dict[int, _Visited] = {}
