@@ -12,7 +12,7 @@ from benchmarks.honesty_worlds import world_of
 from twoheads.evaluation import learning_curve
 
 WORLDS = ("independent", "shared difficulty", "weak model", "adversary")
-SIZES = (60, 100, 300)
+SIZES = (60, 100, 300, 1000)
 TEAM = th.ProbabilityLabelCombiner()
 FRESH, DRAWS = 3000, 15
 

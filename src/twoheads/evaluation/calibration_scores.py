@@ -62,5 +62,5 @@ def chance_note(score: Score | None) -> str | None:
     start = f"The team's calibration error (ECE) is {shown}; perfectly calibrated probabilities would show {chance}"
     if score.low:
         return f"{start} by chance on as many items: they are miscalibrated."
-    # The mean confidence may still differ from the accuracy significantly: that test has no bins, and sees it with fewer.
+    # The mean confidence may still differ significantly from the accuracy: that test has no bins, and more power.
     return f"{start} by chance on as many items: this error alone does not show that they are miscalibrated."
