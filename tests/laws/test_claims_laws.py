@@ -12,7 +12,7 @@ from benchmarks.honesty_panels import UNRELATED, claims
 from benchmarks.honesty_weights import DRAWS, outcomes
 from benchmarks.honesty_worlds import WORLDS, any_world_of
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 import twoheads as th
 from twoheads.evaluation.bootstrap import Resampling, difference_score, share_score
@@ -246,3 +246,19 @@ def test_the_temperature_that_fits_new_items_best_is_in_its_interval(n_labels):
     assert len(held) > 60
     assert np.mean(held) > 0.85  # .95 is meant, and .88 to .91 came: a model is seldom wrong by its temperature alone
     assert np.mean(verdicts) > 0.97
+
+
+@pytest.mark.slow
+def test_people_who_are_unsure_about_the_same_items_are_not_so_many_witnesses():
+    said = []
+    for seed in range(40):
+        rng = np.random.default_rng([21, seed])
+        truth, hard = rng.integers(0, 3, 100), 2 * rng.normal(size=100)
+        proba = softmax(rng.normal(size=(100, 3)) + 1.5 * np.eye(3)[truth], axis=1)
+        frame = pd.DataFrame(proba, columns=["p_0", "p_1", "p_2"])
+        for name in "abcd":
+            label = np.where(rng.random(100) < 0.8, truth, rng.integers(0, 3, 100)).astype(str).astype(object)
+            label[rng.random(100) < expit(-2.5 - hard)] = "unsure"
+            frame[f"human_{name}"] = label
+        said.append(" times as often where " in th.recommended().fit(frame, truth.astype(str)).describe())
+    assert np.mean(said) < 0.15

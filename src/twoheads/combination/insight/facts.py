@@ -77,9 +77,12 @@ def _record(holdout: HoldoutRecord) -> dict[str, Any]:
 
 def _members_per_item(result: FitResult) -> float:
     """Mean number of answers on an answered item, and the models beside them."""
+    return _answers_per_item(result) + (max(1, len(result.schema.models)) if result.schema.has_model else 0)
+
+
+def _answers_per_item(result: FitResult) -> float:
     statistics = result.statistics
-    answers = float(statistics.annotation_counts[0].sum()) / max(statistics.answered_items, 1.0)
-    return answers + (max(1, len(result.schema.models)) if result.schema.has_model else 0)
+    return float(statistics.annotation_counts[0].sum()) / max(statistics.answered_items, 1.0)
 
 
 def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level: float) -> dict[str, Any]:
@@ -176,7 +179,9 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         found["panel"] = _panel(rule.panel)
     if rule.response is not None:
         unsure = statistics.label_numbers[-2 if statistics.n_labelled else -1]
-        unit = statistics.label_unit if statistics.n_labelled else None
+        correlation = found.get("several_answers", {}).get("correlation", 0.0)
+        design = 1.0 + (_answers_per_item(result) - 1.0) * correlation  # people are unsure about the same items
+        unit = statistics.label_unit * max(1.0, design) if statistics.n_labelled else None
         found |= _response(rule.response, schema.classes, float(unsure), unit)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
@@ -247,7 +252,7 @@ def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float, u
 
     Without any label, ``n_unsure`` is of all items, and the p-value of "as often for each class" is None.
 
-    unit  weight of one labelled item where they count as Kish's number; None without any
+    unit  weight of one independent answer about labelled items; None without any
     """
     found: dict[str, Any] = {}
     counts = response.answer_counts()
