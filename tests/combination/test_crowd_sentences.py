@@ -102,8 +102,8 @@ PEOPLE = {
         (
             {"several_answers": {"correlation": 0.3}, "labelled": 0},
             [
-                "Answers on the same item are correlated (r = 0.30, the prior's value): five count as 2.3 independent "
-                "ones."
+                "Answers on the same item are correlated (r = 0.30, believed, not measured): five count as 2.3 "
+                "independent ones."
             ],
         ),
         (

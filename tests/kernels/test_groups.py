@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import softmax
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
-from twoheads.kernels.dependence.groups import SEPARATIONS, Groups, group_weights, separation_mean
+from twoheads.kernels.dependence.groups import SEPARATIONS, Groups, allowed_correlation, group_weights, separation_mean
 from twoheads.kernels.priors import SEPARATION_MEAN, SEPARATION_SD
 
 
@@ -69,3 +69,41 @@ def test_mean_is_that_of_the_posterior():
     ends = SEPARATIONS[[0, -1]]
     expected = quad(lambda b: b * density(b), *ends)[0] / quad(density, *ends)[0]
     assert separation_mean(likelihood(SEPARATIONS)) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_correlation_that_agreement_allows_by_hand():
+    # 150 answers more than items, kappa 0.1: k = (150 * 0.1 + 50 * 0.2) / 200 = 0.125, over 0.2.
+    assert allowed_correlation(0.1, 150.0) == pytest.approx(0.625)
+    assert allowed_correlation(0.1, 0.0) == 1.0
+    assert allowed_correlation(0.2, 1e9) == pytest.approx(1.0)
+    assert allowed_correlation(0.7, 40.0) == allowed_correlation(np.nan, 0.0) == 1.0
+    assert 0 < allowed_correlation(-0.3, 1e9) < 0.05
+
+
+def share_after(accuracy, s, iterations, n=6):
+    """Accuracy that EM finds of n equal people who answer every item, two classes as likely; all patterns by weight.
+
+    s  the correlation of the design effect in the E-step
+    """
+    right = np.arange(n + 1)  # how many answer 1; what they say is 0 or 1 with probability 1/2
+    weight = (binom.pmf(right, n, accuracy) + binom.pmf(right, n, 1 - accuracy)) / 2
+    found = accuracy
+    for _ in range(iterations):
+        odds = (2 * right - n) * np.log(found / (1 - found)) / (1 + (n - 1) * s)
+        one = 1 / (1 + np.exp(-odds))
+        found = weight @ (one * right + (1 - one) * (n - right)) / n
+    return found
+
+
+def test_em_forgets_people_whose_agreement_is_below_the_correlation_it_assumes():
+    """Kappa of independent people of accuracy .62 is (2 * .62 - 1)^2 = .058. Near 1/2, the factor is the one stated."""
+    kappa = (2 * 0.62 - 1) ** 2
+    assert share_after(0.62, 0.1, 2000) == pytest.approx(0.5, abs=1e-6)
+    assert share_after(0.62, 0.0, 2000) == pytest.approx(0.62)
+    assert share_after(0.62, 0.5 * kappa, 2000) - 0.5 > 0.5 * (0.62 - 0.5)
+    start, n, s = 0.5 + 1e-6, 6, 0.1
+    right = np.arange(n + 1)
+    weight = (binom.pmf(right, n, 0.62) + binom.pmf(right, n, 0.38)) / 2
+    one = 1 / (1 + np.exp(-(2 * right - n) * np.log(start / (1 - start)) / (1 + (n - 1) * s)))
+    after = weight @ (one * right + (1 - one) * (n - right)) / n
+    assert (after - 0.5) / (start - 0.5) == pytest.approx((1 + (n - 1) * kappa) / (1 + (n - 1) * s), rel=1e-4)

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 
 from twoheads.dependence.evidence import Evidence, KeptEvidence, StreamedEvidence
@@ -110,6 +110,7 @@ class Dependence(BaseEstimator):
         n_classes: int,
         agreement: Agreement | None = None,
         answers_per_item: float = 1.0,
+        correlation_share: float = 1.0,
     ) -> Self:
         """Fit without labels: the prior, updated by unlabelled items; arguments as in `fit`."""
         nothing = Evidence(np.empty((n_classes, 0)), np.empty((n_classes, 0)), np.empty(0, dtype=np.intp), None, None)
@@ -120,6 +121,7 @@ class Dependence(BaseEstimator):
             n_classes=n_classes,
             agreement=agreement,
             answers_per_item=answers_per_item,
+            correlation_share=correlation_share,
         )
 
     def fit(
@@ -134,6 +136,7 @@ class Dependence(BaseEstimator):
         unlabelled: Evidence | None = None,
         has_model: bool = True,
         answers_per_item: float = 1.0,
+        correlation_share: float = 1.0,
     ) -> Self:
         """Learn from labelled items.
 
@@ -156,6 +159,8 @@ class Dependence(BaseEstimator):
         answers_per_item : float
             Mean number of answers on an item beside the model: the more there are, the less noise of their own they
             have together, and the more they share with the model.
+        correlation_share : float
+            Factor on the prior's s, below 1 where the answers' agreement contradicts it.
         """
         self._check()
         self.separation_ = priors.SEPARATION_MEAN
@@ -163,12 +168,13 @@ class Dependence(BaseEstimator):
         # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
         biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
         prior = DependencePrior(mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, *biases)
+        expected = correlation_share * self.prior_correlation
         if agreement is not None:
             prior = prior_with_agreement(n, prior, share=agreement.share)
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
         ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
-        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes)
+        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes, expected)
         ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
         if whole is None:
@@ -195,22 +201,23 @@ class Dependence(BaseEstimator):
         prior: DependencePrior,
         ratio_at: Callable[[float], StrengthRatio],
         n_classes: int,
+        expected: float,
     ) -> float:
-        """The mode of s, with (tau, r) at theirs; the prior's where labels are few or no item has several answers."""
+        """The mode of s, with (tau, r) at theirs; as expected where labels are few or no item has several answers."""
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
-            return self.prior_correlation
+            return expected
+        middle, sd = float(logit(expected)), self.logit_correlation_sd
         start: Start = (prior.log_temperature_mean, prior.correlation_mean)
 
-        def loss(logit: float) -> float:
+        def loss(at: float) -> float:
             nonlocal start  # the mode moves little from one correlation to the next
-            correlation = float(expit(logit))
+            correlation = float(expit(at))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
             posterior = Posterior(kept.sums, model_alone_weight(n), prior, ratio_at(correlation))
             start = mode = dependence_mode(posterior, start, n_classes, enough=1e-2)
-            return 0.5 * ((logit - self.logit_correlation_mean) / self.logit_correlation_sd) ** 2 - mode.log_posterior
+            return 0.5 * ((at - middle) / sd) ** 2 - mode.log_posterior
 
-        reach = 4.0 * self.logit_correlation_sd
-        bounds = self.logit_correlation_mean - reach, self.logit_correlation_mean + reach
+        bounds = middle - 4.0 * sd, middle + 4.0 * sd
         return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-2}).x))
 
     def proba(self, log_proba: Floats, log_likelihood: Floats, answers: Answers | None = None) -> Floats:
@@ -284,15 +291,8 @@ class Dependence(BaseEstimator):
         return self
 
     def _nodes(self) -> DependenceNodes:
-        return DependenceNodes(
-            self.log_temperature_,
-            self.partner_correlation_,
-            self.model_factor_,
-            self.answer_factor_,
-            self.weight_,
-            self.bias_,
-            self.bias_of_,
-        )
+        values = self.log_temperature_, self.partner_correlation_, self.model_factor_, self.answer_factor_
+        return DependenceNodes(*values, self.weight_, self.bias_, self.bias_of_)
 
 
 def _ratio(strengths: Strengths | None, share: float, correlation: float) -> StrengthRatio:

@@ -27,6 +27,9 @@ LOGIT_CORRELATION_MEAN, LOGIT_CORRELATION_SD = -0.85, 1.0
 SEPARATION_MEAN, SEPARATION_SD = 0.5, 0.5
 #: Correlation between answers on one item inside EM. The full correction there ruins the intervals of accuracies.
 EM_CORRELATION = 0.1
+#: Agreement beyond chance (kappa) below which both are smaller in proportion, the answers that this guess is worth, and
+#: the least factor.
+EVIDENT_AGREEMENT, AGREEMENT_ANSWERS, LEAST_CORRELATION = 0.2, 50.0, 0.01
 
 #: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
 AGREEMENT_LABELS = 10.0

@@ -67,6 +67,7 @@ def hold_temperature(state: FitState) -> FitState:
         n_classes=state.schema.n_classes,
         agreement=state.agreement,
         answers_per_item=_answers_per_item(state),
+        correlation_share=state.correlation_share,
     )
     calibrator = copy(state.calibrator).hold(dependence.mean_log_temperature())
     return replace(state, dependence=dependence, calibrator=calibrator)
@@ -77,7 +78,10 @@ def dependence_from_prior(state: FitState) -> FitState:
     assert state.dependence is not None
     prior = (state.calibrator.log_temperature_after_em(), HELD_SD) if state.schema.has_model else NO_TEMPERATURE
     dependence = copy(state.dependence).start(
-        log_temperature_prior=prior, n_classes=state.schema.n_classes, answers_per_item=_answers_per_item(state)
+        log_temperature_prior=prior,
+        n_classes=state.schema.n_classes,
+        answers_per_item=_answers_per_item(state),
+        correlation_share=state.correlation_share,
     )
     return replace(state, dependence=dependence)
 
@@ -123,6 +127,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         unlabelled=_unlabelled_evidence(state),
         has_model=rule.has_model,
         answers_per_item=_answers_per_item(state),
+        correlation_share=state.correlation_share,
     )
     n_labels = float(state.statistics.labels_per_class.sum())
     if rule.machines:

@@ -17,6 +17,7 @@ from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.judged_people import without_machines_verdict
 from twoheads.combination.fitting.plan import Stage, plan_fit
+from twoheads.combination.fitting.shared_errors import correlation_share
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.items.collect import StatisticsSettings, collect_statistics
 from twoheads.combination.items.protocol import CountableItems, Items, Schema
@@ -33,7 +34,7 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.matrices import MANY_CLASSES
 from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.dependence.posterior import MODE_LABELS
-from twoheads.kernels.priors import AGREEMENT_LABELS, EM_CORRELATION, POOL_SD
+from twoheads.kernels.priors import AGREEMENT_LABELS, POOL_SD
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,9 @@ def _initial_state(
         if parts.dependence is not None and opened.statistics.answered[1] > 0 and len(labelled) <= MODE_LABELS:
             labelled = labelled.transform(by_content(blocks, schema.annotators))
             blocks = labelled.blocks()
+    share = 1.0
+    if parts.dependence is not None and opened.statistics.has_overlap:
+        share = correlation_share(opened.items.blocks() if opened.blocks is None else opened.blocks)
     return FitState(
         parts=parts,
         schema=schema,
@@ -115,6 +119,7 @@ def _initial_state(
         labelled=labelled,
         labelled_blocks=blocks,
         correlation=parts.correlation,
+        correlation_share=share,
     )
 
 
@@ -223,7 +228,7 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
     # EM can never leave a zero of the labelled items.
     if state.statistics.n_labelled and not state.em_blocks and (confusion.human_given_true_ == 0).any():
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
-    correlation = 0.0 if state.dependence is None else EM_CORRELATION
+    correlation = start_stage.em_correlation(state)
     if state.dependence is not None and state.labelled_blocks:  # from that of the labelled items' counts
         correlation = state.correlation + dependence_stage.unlabelled_share(state) * (correlation - state.correlation)
     settings = EMSettings(

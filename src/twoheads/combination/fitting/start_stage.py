@@ -26,7 +26,7 @@ def start(state: FitState) -> FitState:
 def start_from_votes(state: FitState) -> FitState:
     """Set the confusion from the votes on each item, or its truth, and the calibrator to its prior."""
     blocks, n_annotators = em_blocks(state), state.schema.n_annotators
-    correlation = 0.0 if state.dependence is None else EM_CORRELATION
+    correlation = em_correlation(state)
     counts = counts_from_votes(
         blocks,
         n_annotators=n_annotators,
@@ -37,6 +37,11 @@ def start_from_votes(state: FitState) -> FitState:
     calibrator = copy(state.calibrator).start(blocks, state.schema.n_classes)
     prevalence = np.asarray(counts.classes / counts.classes.sum())
     return replace(state, confusion=confusion, calibrator=calibrator, prevalence=prevalence, em_blocks=blocks)
+
+
+def em_correlation(state: FitState) -> float:
+    """Correlation of answers on one item inside EM; without a dependence it is Dawid and Skene's, who have none."""
+    return 0.0 if state.dependence is None else EM_CORRELATION * state.correlation_share
 
 
 def unlabelled_weight(state: FitState) -> float:

@@ -37,6 +37,7 @@ class FitState:
     single        whether there is one annotator, with one answer per item
     mean_overlap  whether answered items have two answers or more on average
     correlation   of answers on one item, that was used in the crowd's counts
+    correlation_share  how much of the correlation that they have by prior their agreement allows
     agreement     density of the model's log temperature from unlabelled items
     panel_members the annotators who will get a weight of their own; none without a panel
     out_of_fold   likelihood of labelled answers, from matrices fitted without their items, once it is needed
@@ -60,6 +61,7 @@ class FitState:
     labelled_blocks: Sequence[Block] = ()
     em_blocks: Sequence[Block] = ()
     correlation: float = 0.0
+    correlation_share: float = 1.0
     agreement: Agreement | None = None
     out_of_fold: OutOfFoldLikelihood | None = None
     panel: Panel | None = None

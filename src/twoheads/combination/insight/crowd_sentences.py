@@ -104,7 +104,7 @@ def _scores(scores: dict[str, Any]) -> str:
 def _several(several: dict[str, Any], labelled: int) -> list[str]:
     correlation = several["correlation"]
     effective = 5 / (1 + 4 * correlation)
-    source = "" if labelled else ", the prior's value"
+    source = "" if labelled else ", believed, not measured"
     correlated = f"Answers on the same item are correlated (r = {correlation:.2f}{source})"
     sentences = [f"{correlated}: five count as {effective:.1f} independent ones."]
     if "machines" in several:

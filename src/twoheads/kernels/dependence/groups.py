@@ -19,11 +19,37 @@ from typing import Any
 import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.priors import SEPARATION_MEAN, SEPARATION_SD
+from twoheads.kernels.priors import (
+    AGREEMENT_ANSWERS,
+    EVIDENT_AGREEMENT,
+    LEAST_CORRELATION,
+    SEPARATION_MEAN,
+    SEPARATION_SD,
+)
 from twoheads.kernels.simplex import normalise_exp
 
 #: Values of b over which its posterior is summed; above 1 where a group is better than its matrices say.
 SEPARATIONS = np.linspace(0.0, 1.25, 26)
+
+
+def allowed_correlation(kappa: float, n_more: float) -> float:
+    """The factor min(1, k / .2) on what the correlation s of answers on one item is by prior, k kappa shrunk to .2.
+
+    Answers agree because they are right, or because their errors are alike: kappa is about ``e^2 + s (1 - e^2)``, with
+    e the people's informedness (2 accuracy - 1, of two classes). Without truth the two cannot be told apart, but s much
+    above kappa contradicts the answers. In EM it would be fatal: near matrices that say nothing, an iteration
+    multiplies what they say by ``(1 + (n - 1) kappa) / (1 + (n - 1) s)``.
+
+        k = (n_more kappa + 50 * .2) / (n_more + 50)
+
+    kappa   agreement beyond chance; NaN where it is not known
+    n_more  how many more answers there are than items, of items with several
+    """
+    if np.isnan(kappa):
+        return 1.0
+    prior = AGREEMENT_ANSWERS * EVIDENT_AGREEMENT
+    share = (n_more * kappa + prior) / (n_more + AGREEMENT_ANSWERS) / EVIDENT_AGREEMENT
+    return float(np.clip(share, LEAST_CORRELATION, 1.0))
 
 
 def group_weights(n_people: Any, n_machines: Any, correlation: float, separation: float) -> tuple[Any, Any]:
