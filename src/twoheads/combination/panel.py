@@ -57,7 +57,7 @@ class Panel(BaseEstimator):
     """
 
     def fit_labelled(
-        self, block: Block, left_out: Floats, members: Codes, *, scored: Codes, correlation: float, unit: float
+        self, block: Block, left_out: Floats, members: Codes, *, scored: Codes, correlation: float
     ) -> Floats:
         """Learn from labelled items; returns the probabilities of each, its own truth left out, (n_classes, n_items).
 
@@ -73,8 +73,6 @@ class Panel(BaseEstimator):
             The annotators who give scores.
         correlation : float
             The correlation of answers on one item.
-        unit : float
-            The weight of an item that is left out.
         """
         assert block.answers is not None
         assert block.true_label is not None
@@ -85,7 +83,7 @@ class Panel(BaseEstimator):
         levels = LevelScale.of(block.answers, block.confidence, scorers, len(left_out), weight)
         self.scored_, self.level_mean_, self.level_sd_ = levels.members, levels.mean, levels.sd
         data = PanelData(self._design(left_out, block), block.true_label, weight)
-        posterior = fit_panel(data, left_out.T, unit)
+        posterior = fit_panel(data, left_out.T)
         n_parameters = data.design.shape[2]
         self.scale_, self.weight_ = posterior.scale, posterior.weight
         self.coefficient_ = np.array([mode.theta for mode in posterior.modes]).reshape(-1, n_parameters)

@@ -86,12 +86,11 @@ class ModelPool(BaseEstimator):
         assert block.true_label is not None
         calibrated = self._calibrated(block)
         weight = np.ones(block.n_items) if block.weight is None else block.weight
-        unit = float(weight.mean())
         if block.no_model is not None:
             weight = weight * ~block.no_model
         log_mean = mean_log_proba(tuple(calibrated), self.weight_)
         log_mean[:, np.isnan(log_mean[0])] = -np.log(n_classes)
-        return fit_models(log_mean, model_features(calibrated), block.true_label, weight, unit)
+        return fit_models(log_mean, model_features(calibrated), block.true_label, weight)
 
     def _set_panel(self, panel: ModelPanel | None) -> Self:
         panel = panel or ModelPanel(0.0, np.empty(0), np.empty((0, 0)))

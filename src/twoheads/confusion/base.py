@@ -22,7 +22,8 @@ from twoheads.kernels.numerics.quadrature import normalised_weights
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled
 
-Rows = Callable[[Codes, Codes, Codes | None], Floats]
+#: Rows ``P(answer | each class)``, (n_classes, n), of numbered points (n,) and their folds.
+Rows = Callable[[Codes, Codes | None], Floats]
 
 
 class Confusion(BaseEstimator, ABC):
@@ -103,30 +104,29 @@ class Confusion(BaseEstimator, ABC):
             overlap = model_overlap(observations.block(slice(0, len(observations))).log_proba, weight)
         return self.fit_counts(counts.reshape(len(self.annotators_), -1, n_classes), overlap)
 
-    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
-        """A function of (columns, true labels, folds) that gives rows ``P(answer | each class)`` without that answer.
+    def leave_one_out_rows(
+        self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats | None = None
+    ) -> Rows:
+        """A function that gives rows ``P(answer | each class)`` of matrices fitted without that answer.
 
-        For what is fitted on top: each item is predicted from a matrix fitted without it.
+        For what is fitted on top: each item is predicted from a matrix fitted without it. The answer is removed with
+        the whole weight of its item.
 
-        weight       weight of one answer
-        fold_counts  (n_folds, n_answers, n_classes) the contribution of each fold of items to the crowd's counts; where
-                     people share a matrix, it is fitted without the fold; of an estimate of people `apart` from
-                     machines (n_folds, 2, n_answers, n_classes)
-        returns      from three arrays (n_answers,) to (n_classes, n_answers)
+        column, truth, weight  (n_points,) of the answers for which rows are needed: the column, ``annotator *
+                               n_answers + answer``, the true label, and the weight of the item
+        fold_counts            (n_folds, n_answers, n_classes) the contribution of each fold of items to the crowd's
+                               counts; where people share a matrix, it is fitted without the fold; of an estimate of
+                               people `apart` from machines (n_folds, 2, n_answers, n_classes)
+        returns                from the numbers (n,) of points, and their folds, to (n_classes, n)
         """
         n_answers, n_classes = self.counts_.shape[1:]
-
-        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            pair, number = np.unique(column * n_classes + true_label, return_inverse=True)
-            known = np.empty((n_classes, len(pair)))
-            for at, (place, truth) in enumerate(zip(*np.divmod(pair, n_classes), strict=True)):
-                person, answer = divmod(place, n_answers)
-                counts = self.counts_[person].copy()
-                counts[answer, truth] = max(counts[answer, truth] - weight, 0.0)
-                known[:, at] = self.given_true(counts)[answer]
-            return np.take(known, number, axis=1)
-
-        return rows
+        known = np.empty((n_classes, len(column)))
+        for at, (place, true_label) in enumerate(zip(column.tolist(), truth.tolist(), strict=True)):
+            person, answer = divmod(place, n_answers)
+            counts = self.counts_[person].copy()
+            counts[answer, true_label] = max(counts[answer, true_label] - weight[at], 0.0)
+            known[:, at] = self.given_true(counts)[answer]
+        return lambda point, fold=None: np.take(known, point, axis=1)
 
     def accuracy_posterior(self) -> tuple[Floats, Floats]:
         """Values of the accuracy over all classes, and the posterior probability of each, from a Beta(3, 1) prior."""

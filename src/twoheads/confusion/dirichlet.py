@@ -77,23 +77,20 @@ class DirichletConfusion(Confusion):
         self.counts_ = np.zeros_like(people)
         return self
 
-    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
-        """Rows of the matrices, each with one answer less in its own cell and column."""
+    def leave_one_out_rows(
+        self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats | None = None
+    ) -> Rows:
+        """Rows of the matrices, each without one answer in its own cell and column."""
         n_answers, n_classes = self.counts_.shape[1:]
-        counts = self.counts_ + self.pseudo_counts(n_answers, n_classes)
-        total = counts.sum(axis=1)
-        cells = counts.reshape(-1, n_classes)
-        table = np.ascontiguousarray(self.people().reshape(-1, n_classes).T)
-
-        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            own = np.maximum(cells[column, true_label] - weight, 0.0)
-            rest = np.maximum(total[column // n_answers, true_label] - weight, 0.0)
-            known = np.take(table, column, axis=1)
-            at_truth = np.divide(own, rest, out=np.full_like(own, 1.0 / n_answers), where=rest > 0)
-            known[true_label, np.arange(len(column))] = at_truth
-            return known
-
-        return rows
+        pseudo = self.pseudo_counts(n_answers, n_classes)
+        cell = self.counts_.reshape(-1, n_classes)[column, truth]
+        removed = np.minimum(weight, cell)
+        own = cell - removed + pseudo[column % n_answers, truth]
+        rest = (self.counts_ + pseudo).sum(axis=1)[column // n_answers, truth] - removed
+        known = np.take(np.ascontiguousarray(self.people().reshape(-1, n_classes).T), column, axis=1)
+        at_truth = np.divide(own, rest, out=np.full_like(own, 1.0 / n_answers), where=rest > 0)
+        known[truth, np.arange(len(column))] = at_truth
+        return lambda point, fold=None: np.take(known, point, axis=1)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Credible interval of ``P(the right answer | truth j)`` for each class j: that of a Beta.

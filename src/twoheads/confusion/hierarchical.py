@@ -204,62 +204,61 @@ class HierarchicalConfusion(Confusion):
         if "overlap_" in vars(self):
             del self.overlap_
 
-    def leave_one_out_rows(self, weight: float = 1.0, fold_counts: Floats | None = None) -> Rows:
+    def leave_one_out_rows(
+        self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats | None = None
+    ) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
 
         Where several people share the crowd's matrix, it is fitted without the answer's fold, so that no answer on the
         same item contributes.
         """
         if self._has_groups:
-            return self._rows_of_groups(weight, fold_counts)
+            return self._rows_of_groups(column, truth, weight, fold_counts)
         if fold_counts is not None or len(self.counts_) > 1:
             nothing = np.zeros((1, *self.crowd_counts_.shape))
-            return self._rows_by_fold(weight, nothing if fold_counts is None else fold_counts)
-        posterior, n_answers = self._posterior(), self.counts_.shape[1]
-        left_out = leave_one_out(posterior, weight)
+            return self._rows_by_fold(column, truth, weight, nothing if fold_counts is None else fold_counts)
+        posterior = self._posterior()
+        left_out = leave_one_out(posterior, column % self.counts_.shape[1], truth, weight)
+        return lambda point, fold=None: leave_one_out_rows(posterior, left_out, point)
 
-        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            return leave_one_out_rows(posterior, left_out, column % n_answers, true_label)
-
-        return rows
-
-    def _rows_of_groups(self, weight: float, fold_counts: Floats | None) -> Rows:
+    def _rows_of_groups(self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats | None) -> Rows:
         """A person alone needs no folds: no answer of a machine is in the matrix."""
-        members, n_answers = self._members(), self.counts_.shape[1]
-        rows_of, place = [], np.zeros(len(self.counts_), dtype=np.intp)
-        for at, (who, group) in enumerate(zip(members, self.groups_, strict=True)):
+        n_answers, n_classes = self.counts_.shape[1:]
+        rows_of, group_of, place = [], np.zeros(len(column), dtype=np.intp), np.zeros(len(column), dtype=np.intp)
+        for at, (who, group) in enumerate(zip(self._members(), self.groups_, strict=True)):
+            own = np.flatnonzero(np.isin(column // n_answers, who))
+            group_of[own], place[own] = at, np.arange(len(own))
+            own_column = np.searchsorted(who, column[own] // n_answers) * n_answers + column[own] % n_answers
             folds = None if fold_counts is None or len(who) == 1 else fold_counts[:, at]
-            rows_of.append(group.leave_one_out_rows(weight, folds))
-            place[who] = np.arange(len(who))
+            rows_of.append(group.leave_one_out_rows(own_column, truth[own], weight[own], folds))
 
-        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            annotator, answer = np.divmod(column, n_answers)
-            known = np.empty((self.counts_.shape[2], len(column)))
-            for who, own_rows in zip(members, rows_of, strict=True):
-                own = np.flatnonzero(np.isin(annotator, who))
-                own_column = place[annotator[own]] * n_answers + answer[own]
-                known[:, own] = own_rows(own_column, true_label[own], None if fold is None else fold[own])
+        def rows(point: Codes, fold: Codes | None = None) -> Floats:
+            known = np.empty((n_classes, len(point)))
+            for at, own_rows in enumerate(rows_of):
+                own = np.flatnonzero(group_of[point] == at)
+                known[:, own] = own_rows(place[point[own]], None if fold is None else fold[own])
             return known
 
         return rows
 
-    def _rows_by_fold(self, weight: float, fold_counts: Floats) -> Rows:
+    def _rows_by_fold(self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats) -> Rows:
         n_answers, n_classes = self.crowd_counts_.shape
         others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
         crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]
         alone = len(self.counts_) == 1
         abilities = [] if alone else [abilities_of(self.counts_, crowd, self.spread_) for crowd in crowds]
 
-        def rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-            known = np.empty((n_classes, len(column)))
+        def rows(point: Codes, fold: Codes | None = None) -> Floats:
+            known = np.empty((n_classes, len(point)))
             for at, crowd in enumerate(crowds):
-                subset = np.arange(len(column)) if fold is None else np.flatnonzero(fold == at)
+                subset = np.arange(len(point)) if fold is None else np.flatnonzero(fold == at)
+                own = point[subset]
                 if alone:
-                    known[:, subset] = crowd[column[subset] % n_answers].T
+                    known[:, subset] = crowd[column[own] % n_answers].T
                 else:
-                    own = column[subset], true_label[subset], weight
+                    prior, answers = (self.spread_, self.strength_), (column[own], truth[own], weight[own])
                     known[:, subset] = leave_one_out_annotator_rows(
-                        self.counts_, crowd, self.strength_, abilities[at], *own
+                        self.counts_, crowd, prior, abilities[at], *answers
                     )
             return known
 

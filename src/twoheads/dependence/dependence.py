@@ -227,12 +227,20 @@ class Dependence(BaseEstimator):
         return dependence_proba(log_proba, log_likelihood, self._nodes())
 
     def left_out_probas(
-        self, log_proba: Floats, log_likelihood: Floats, true_label: Codes, answers: Answers, *, n: float
+        self,
+        log_proba: Floats,
+        log_likelihood: Floats,
+        true_label: Codes,
+        answers: Answers,
+        *,
+        n: float,
+        weight: Floats | None = None,
     ) -> tuple[Floats, Floats]:
         """The same of labelled items, each under the parameters' posterior without it; and so for the plain product.
 
         log_likelihood  (n_classes, n_items) from matrices fitted without the item
         n               the weight of all labelled items of the fit
+        weight          (n_items,) that of each; None for 1
         """
         several = answers.start is not None
         discounted = log_likelihood / design_effect(answers, self.correlation_) if several else log_likelihood
@@ -241,7 +249,8 @@ class Dependence(BaseEstimator):
         logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
         logits += self.bias_[self.bias_of_][:, :, None]
         parts, nodes = (logits, model + log_likelihood, model), (of_node, self.weight_)
-        return left_out_probas(*parts, *nodes, true_label, alone_weight=model_alone_weight(n))
+        alone = model_alone_weight(n)
+        return left_out_probas(*parts, *nodes, true_label, alone_weight=alone, item_weight=weight)
 
     def model_proba(self, calibrated: Floats) -> Floats:
         """Probability of each class for items with a model row and no answer: no dependence, but the average bias.

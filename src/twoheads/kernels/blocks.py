@@ -32,6 +32,8 @@ class Block:
     top_labels  (n_models + 1, n_items) the class that each of several models, and their mean, finds most probable, of
                 items whose models were then pooled; None otherwise
     fold        (n_items,) the items' folds for cross-fitting; None where these follow from ``number``
+    own_weight  (n_items,) the weight of each item itself, where ``weight`` is that of those it represents, or 0 for a
+                stage that passes over it; None where they are the same
     """
 
     log_proba: Floats
@@ -46,6 +48,7 @@ class Block:
     number: Codes | None = None
     top_labels: Codes | None = None
     fold: Codes | None = None
+    own_weight: Floats | None = None
 
     @property
     def n_items(self) -> int:
@@ -69,6 +72,10 @@ class Block:
             return np.asarray(np.einsum("kn,kn->n", self.target, values))
         assert self.true_label is not None
         return np.asarray(values[self.true_label, np.arange(self.n_items)])
+
+    def by_own_weight(self) -> Block:
+        """The block with the weights of the items themselves, as they are in counts of all items."""
+        return self if self.own_weight is None else replace(self, weight=self.own_weight, own_weight=None)
 
     def weighted_sum(self, per_item: Floats) -> float:
         """Sum of a number per item times the items' weights."""
@@ -112,6 +119,7 @@ class Block:
             None if self.number is None else self.number[items],
             None if self.top_labels is None else self.top_labels[:, items],
             None if self.fold is None else self.fold[items],
+            None if self.own_weight is None else self.own_weight[items],
         )
 
 
@@ -164,7 +172,12 @@ def joined(blocks: Sequence[Block]) -> Block:
         filled("number", MISSING),
         None if (top := each("top_labels")) is None else np.concatenate(top, axis=1),
         filled("fold", 0),
+        None if each("own_weight") is None else _weights([block.by_own_weight() for block in blocks]),
     )
+
+
+def _weights(blocks: Sequence[Block]) -> Floats:
+    return np.concatenate([np.ones(block.n_items) if block.weight is None else block.weight for block in blocks])
 
 
 def one_hot(label: Codes, n_classes: int) -> Floats:

@@ -47,15 +47,16 @@ def check_counts_are_all_it_needs(make: Make) -> None:
 
 
 def check_leave_one_out_rows_are_those_of_refits(make: Make) -> None:
-    """Leave-one-out rows are those of matrices fitted without the answer."""
+    """Leave-one-out rows are those of matrices fitted without the answer and the whole weight of its item."""
     counts = counts_of(n_answers=30)
     confusion = make().fit_counts(counts)
     answer, truth = np.nonzero(counts[0])
-    rows = confusion.leave_one_out_rows()(answer, truth, None)
+    weight = np.minimum(1.0 + np.arange(len(answer)) % 3, counts[0, answer, truth])
+    rows = confusion.leave_one_out_rows(answer, truth, weight)(np.arange(len(answer)), None)
     assert rows.shape == (3, len(answer))
     for at, (i, j) in enumerate(zip(answer.tolist(), truth.tolist(), strict=True)):
         fewer = counts.copy()
-        fewer[0, i, j] -= 1
+        fewer[0, i, j] -= weight[at]
         # What all answers share, such as the shape of errors, may be held: the rows are close, not equal.
         np.testing.assert_allclose(rows[:, at], make().fit_counts(fewer).human_given_true_[i], atol=0.02)
 

@@ -93,9 +93,10 @@ def check_answered_unlabelled_items(items: Items) -> None:
         assert (truth_of(found) == MISSING).all()
 
 
-def check_the_mean_weight(items: Items) -> None:
-    """The mean weight is positive and at most 1."""
-    assert 0 < items.mean_weight() <= 1
+def check_unweighted_items_have_the_weight_1(items: Items) -> None:
+    """Items that are not weighted have the weight 1."""
+    if not items.is_weighted:
+        np.testing.assert_array_equal(weight_of(joined(list(items.blocks())).by_own_weight()), 1.0)
 
 
 def check_the_number_of_labelled_items(items: CountableItems) -> None:
@@ -120,7 +121,7 @@ CHECKS: Sequence[Callable[[Items], None]] = (
     check_functions_compose,
     check_a_subsample_is_bounded,
     check_answered_unlabelled_items,
-    check_the_mean_weight,
+    check_unweighted_items_have_the_weight_1,
 )
 COUNTABLE_CHECKS: Sequence[Callable[[CountableItems], None]] = (
     check_the_number_of_labelled_items,

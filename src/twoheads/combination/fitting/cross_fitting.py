@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,13 +11,18 @@ from twoheads.combination.statistics.folds import fold_of, response_counts_by_fo
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.confusion.response import ResponseModel
 from twoheads.dependence.evidence import OutOfFoldLikelihood
+from twoheads.engines.blocks import map_blocks
 from twoheads.kernels.answers import item_of_answers, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, without_annotators
+from twoheads.kernels.confusion.removal import Removals
 from twoheads.kernels.simplex import FLOOR
 
 #: Leave-one-out rows are tabulated once if they have fewer numbers than this together (32 MB).
 TABLE_NUMBERS = 4_000_000
+
+#: Log of an answer's rows, (n_classes, n), from the columns, true labels, weights and folds of answers (n,).
+LogRows = Callable[[Codes, Codes, Floats | None, Codes | None], Floats]
 
 
 def out_of_fold_likelihood(
@@ -25,16 +30,21 @@ def out_of_fold_likelihood(
     response: ResponseModel | None,
     blocks: Sequence[Block],
     *,
-    weight: float,
+    weighted: bool,
     fold_counts: Floats | None,
 ) -> OutOfFoldLikelihood:
     """A function of labelled blocks: the log-likelihood of their answers, confidences and "unsure".
 
-    weight       the weight of one answer
+    weighted     whether an item of the blocks may have another weight than 1
     fold_counts  (n_folds, n_answers, n_classes) the crowd's counts by fold; None for one annotator with one answer per
                  item, whose matrix without an item needs no folds
     """
-    log_rows = _log_rows(confusion, weight, fold_counts)
+    n_classes = confusion.counts_.shape[2]
+    if weighted:
+        removals = Removals.of_answers(list(map_blocks(partial(_weights_of_cells, n_classes), blocks)), n_classes)
+    else:
+        removals = Removals.of_cells(np.flatnonzero(confusion.counts_), n_classes)
+    log_rows = _log_rows(confusion, removals, fold_counts)
     answers = partial(_answer_likelihood, log_rows, fold_counts is not None)
     if response is None:
         return answers
@@ -47,39 +57,60 @@ def apart(blocks: Sequence[Block], machines: Sequence[int], people: Sequence[int
     return [[without_annotators(block, others) for block in blocks] for others in (machines, people)]
 
 
-def _answer_likelihood(log_rows: Rows, by_fold: bool, block: Block) -> Floats:
-    """Log-likelihood of a block's answers, (n_classes, n_items)."""
+def _weights_of_cells(n_classes: int, block: Block) -> tuple[Codes, Floats]:
+    """Cell and weight of each answer of a labelled block."""
+    column, truth, weight, _ = _answers_of(block)
+    return column * n_classes + truth, np.ones(len(column)) if weight is None else weight
+
+
+def _answers_of(block: Block) -> tuple[Codes, Codes, Floats | None, Codes | slice]:
+    """Column, true label, weight and item of each answer of a labelled block."""
     assert block.answers is not None
     assert block.true_label is not None
-    answers, truth = block.answers, block.true_label
-    fold = fold_of(block) if by_fold else None
-    if answers.start is None and (answers.column != MISSING).all():
-        return log_rows(answers.column, truth, fold)
-    there = answers.column != MISSING
-    item = item_of_answers(answers)[there]
-    rows = log_rows(answers.column[there], truth[item], None if fold is None else fold[item])
-    return sum_by_item(answers, rows)
+    column, weight = block.answers.column, block.by_own_weight().weight
+    item: Codes | slice = slice(None)
+    if block.answers.start is not None or (column == MISSING).any():
+        there = column != MISSING
+        column, item = column[there], item_of_answers(block.answers)[there]
+    return column, block.true_label[item], None if weight is None else weight[item], item
 
 
-def _log_rows(confusion: Confusion, weight: float, fold_counts: Floats | None) -> Rows:
-    """Log of the confusion's `leave_one_out_rows`: from a table where few pairs (answer, truth) occur."""
-    rows, n_classes = confusion.leave_one_out_rows(weight, fold_counts), confusion.counts_.shape[2]
+def _answer_likelihood(log_rows: LogRows, by_fold: bool, block: Block) -> Floats:
+    """Log-likelihood of a block's answers, (n_classes, n_items)."""
+    assert block.answers is not None
+    column, truth, weight, item = _answers_of(block)
+    rows = log_rows(column, truth, weight, fold_of(block)[item] if by_fold else None)
+    return rows if isinstance(item, slice) else sum_by_item(block.answers, rows)
 
-    def log_rows(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-        proba = np.maximum(rows(column, true_label, fold), FLOOR)
-        return np.log(proba, out=proba)
 
-    cell, truth = np.nonzero(confusion.counts_.reshape(-1, n_classes))
-    n_folds = 1 if fold_counts is None else len(fold_counts)
-    if len(cell) * n_folds * n_classes > TABLE_NUMBERS:
-        return log_rows
-    folds = [None] if fold_counts is None else [np.full(len(cell), at) for at in range(n_folds)]
-    table = np.concatenate([log_rows(cell, truth, fold) for fold in folds], axis=1)
-    position = np.zeros(confusion.counts_.size, dtype=np.intp)
-    position[cell * n_classes + truth] = np.arange(len(cell))
+def _log_rows(confusion: Confusion, removals: Removals, fold_counts: Floats | None) -> LogRows:
+    """Log of the confusion's `leave_one_out_rows`: from a table where few points occur."""
+    rows, is_log = confusion.leave_one_out_rows(*removals.points, fold_counts), removals.is_single
+    n_points, n_folds = len(removals.column), 1 if fold_counts is None else len(fold_counts)
+    if n_points * n_folds * removals.n_classes <= TABLE_NUMBERS:
+        rows = _table(rows, n_points, None if fold_counts is None else n_folds, _log if is_log else np.asarray)
+    else:
+        is_log = False
 
-    def gathered(column: Codes, true_label: Codes, fold: Codes | None = None) -> Floats:
-        at = position[column * n_classes + true_label]
-        return np.asarray(np.take(table, at if fold is None else at + len(cell) * fold, axis=1))
+    def log_rows(column: Codes, truth: Codes, weight: Floats | None, fold: Codes | None) -> Floats:
+        point, share = removals.places(column, truth, weight)
+        if share is None:
+            found = rows(point[0], fold)
+        else:
+            found = np.asarray(sum(part * rows(at, fold) for at, part in zip(point, share, strict=True) if part.any()))
+        return found if is_log else _log(found)
 
-    return gathered
+    return log_rows
+
+
+def _table(rows: Rows, n_points: int, n_folds: int | None, function: Callable[[Floats], Floats]) -> Rows:
+    """The function of rows, from a table of all points and folds."""
+    folds = [None] if n_folds is None else [np.full(n_points, at) for at in range(n_folds)]
+    table = np.concatenate([function(rows(np.arange(n_points), fold)) for fold in folds], axis=1)
+    return lambda point, fold=None: np.asarray(
+        np.take(table, point if fold is None else point + n_points * fold, axis=1)
+    )
+
+
+def _log(proba: Floats) -> Floats:
+    return np.log(np.maximum(proba, FLOOR))

@@ -129,7 +129,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         answers_per_item=_answers_per_item(state),
         correlation_share=state.correlation_share,
     )
-    n_labels = float(state.statistics.labels_per_class.sum())
+    n_labels = _left_out_of(state)
     if rule.machines:
         dependence.separation_ = _separation(rule, out_of_fold, dependence, n_labels, few)
     fitted = replace(state, dependence=dependence, out_of_fold=out_of_fold)
@@ -151,9 +151,16 @@ def held_out_predictions(state: FitState, preference: Preference | None = None) 
     """Predictions of labelled blocks by the fitted dependence, from matrices fitted without their items."""
     assert state.dependence is not None
     assert state.out_of_fold is not None
-    rule, n_labels = replace(state.rule, preference=preference), float(state.statistics.labels_per_class.sum())
+    rule, n_labels = replace(state.rule, preference=preference), _left_out_of(state)
     parts = state.schema, state.out_of_fold, state.dependence, state.dependence.plain(), n_labels
     return partial(_predictions, rule, *parts)
+
+
+def _left_out_of(state: FitState) -> float | None:
+    """The weight of all labels; None where there are so many, or as Kish counts them, that none needs leaving out."""
+    statistics = state.statistics
+    total = float(statistics.labels_per_class.sum())
+    return total if total <= MOST_LABELS * statistics.label_unit else None
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -162,7 +169,7 @@ def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
         state.confusion,
         state.response,
         state.labelled_blocks,
-        weight=state.labelled.mean_weight(),
+        weighted=state.labelled.is_weighted,
         fold_counts=_fold_counts(state),
     )
 
@@ -177,7 +184,7 @@ def _separation(
     rule: CombinationRule,
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
-    n_labels: float,
+    n_labels: float | None,
     few: Sequence[Block],
 ) -> float:
     """How far people and machines are two groups, by the labelled items."""
@@ -239,10 +246,12 @@ def _stage_input(rule: CombinationRule, block: Block) -> Block:
     """The block with the model's log-probabilities as the stage takes them, single-source items with weight 0."""
     alone = np.concatenate(block.single_source_items(has_model=rule.has_model))
     weight = block.weight
+    own = block.own_weight
     if len(alone):
+        own = np.ones(block.n_items) if weight is None and own is None else weight if own is None else own
         weight = np.ones(block.n_items) if weight is None else weight.copy()
         weight[alone] = 0.0
-    return replace(block, log_proba=rule.model_log_proba(block), weight=weight)
+    return replace(block, log_proba=rule.model_log_proba(block), weight=weight, own_weight=own)
 
 
 def _predictions(
@@ -251,7 +260,7 @@ def _predictions(
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
     plain: Dependence,
-    n_labels: float,
+    n_labels: float | None,
     block: Block,
 ) -> tuple[Floats, Floats, Floats, Codes]:
     """`CrossFittedPredictions` of a block."""
@@ -270,16 +279,18 @@ def _left_out_posteriors(
     out_of_fold: OutOfFoldLikelihood,
     dependence: Dependence,
     plain: Dependence,
-    n_labels: float,
+    n_labels: float | None,
     block: Block,
 ) -> tuple[Floats, Floats, Floats]:
     """Likelihood of a labelled block's answers, its posteriors, and those of the plain product, (n_classes, n_items).
 
     With few labels each of them moves the parameters of the combination: they too are then left out.
+
+    n_labels  the weight of all labels; None where they are so many that a single one moves nothing
     """
     likelihood, both = out_of_fold(block), np.ones(block.n_items, dtype=bool)
     both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
-    if n_labels > MOST_LABELS or len(dependence.weight_) * likelihood.size > NUMBERS or not both.any():
+    if n_labels is None or len(dependence.weight_) * likelihood.size > NUMBERS or not both.any():
         combined, product = rule.posteriors(block, likelihood, dependence, plain)
         return likelihood, combined, product
     left_out = _left_out(rule, dependence, block, likelihood, np.flatnonzero(both), n_labels)
@@ -297,4 +308,5 @@ def _left_out(
     assert block.answers is not None
     assert block.true_label is not None
     log_proba, truth, answers = rule.model_log_proba(block)[:, rows], block.true_label[rows], block.answers.take(rows)
-    return dependence.left_out_probas(log_proba, likelihood[:, rows], truth, answers, n=n_labels)
+    weight = None if block.weight is None else block.weight[rows]
+    return dependence.left_out_probas(log_proba, likelihood[:, rows], truth, answers, n=n_labels, weight=weight)

@@ -53,7 +53,6 @@ def fit_panel(state: FitState) -> FitState:
         members,
         scored=np.empty(0, dtype=np.intp) if state.response is None else state.response.scored_[0],
         correlation=state.dependence.correlation_,
-        unit=labelled.mean_weight(),
     )
     if len(labelled) <= limit:
         holdout = holdout_counts([block], lambda _: (left_out, plain, human, people), state.rivals)

@@ -118,9 +118,10 @@ class ChunkedItems:
             return None
         return applied(self.function, self._gathered(_take_answered, border, evenly_spaced(border[-1], size)))
 
-    def mean_weight(self) -> float:
+    @property
+    def is_weighted(self) -> bool:
         """Every item has weight 1."""
-        return 1.0
+        return False
 
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""

@@ -83,11 +83,10 @@ class InMemoryItems:
         rows = self._evenly_spaced(rest, size)
         return self.take(rows)._block(slice(0, len(rows))) if len(rows) else None
 
-    def mean_weight(self) -> float:
-        """Mean weight of the items of positive weight, at most 1."""
-        if self.weight is None or not (self.weight > 0).any():
-            return 1.0
-        return min(1.0, float(self.weight[self.weight > 0].mean()))
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an item may have another weight than 1."""
+        return self.weight is not None
 
     def confidences(self) -> Floats | None:
         """All confidences; None if there are none and nobody answered "unsure"."""

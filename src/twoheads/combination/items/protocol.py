@@ -140,8 +140,9 @@ class Items(Protocol):
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
         """At most so many of the items with an answer and no truth, evenly spaced; None where there is none."""
 
-    def mean_weight(self) -> float:
-        """Mean weight of the items of positive weight, at most 1."""
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an item may have another weight than 1."""
 
 
 class CountableItems(Items, Protocol):

@@ -59,10 +59,10 @@ class SampledItems:
         rest = np.flatnonzero(block.answers.per_item() > 0)
         return applied(self.function, block.take(rest[evenly_spaced(len(rest), size)])) if len(rest) else None
 
-    def mean_weight(self) -> float:
-        """Mean weight of the items of positive weight, at most 1."""
-        weight = self._whole().weight
-        return 1.0 if weight is None else min(1.0, float(weight[weight > 0].mean()))
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an item may have another weight than 1."""
+        return any((sample.weight != 1.0).any() for sample in self._samples())
 
     def _whole(self) -> Block:
         block = joined([sample.block(for_all=not self.only_labelled) for sample in self._samples()])

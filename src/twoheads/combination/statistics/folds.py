@@ -84,6 +84,7 @@ def crowd_counts_by_fold(blocks: Sequence[Block], *, n_classes: int, correlation
     """The crowd's counts of each fold, (n_folds, n_answers, n_classes), divided by the design effect."""
 
     def kernel(block: Block) -> tuple[Floats]:
+        block = block.by_own_weight()
         assert block.answers is not None
         assert block.true_label is not None
         share, crowd, fold = _share(block, correlation), as_crowd(block.answers, n_classes), fold_of(block)
@@ -97,6 +98,7 @@ def response_counts_by_fold(blocks: Sequence[Block], response: ResponseModel) ->
     """The counts of confidence levels and "unsure" of each fold, (n_folds, n_ways, n_classes)."""
 
     def kernel(block: Block) -> tuple[Floats]:
+        block = block.by_own_weight()
         share, fold = weighted_target(block), fold_of(block)
         return (np.stack([response.counts(block, share * (fold == at)) for at in range(N_FOLDS)]),)
 

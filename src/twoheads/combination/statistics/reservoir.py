@@ -78,7 +78,8 @@ class ItemSample(BaseEstimator):
         weight = weights_in_sample(self.weight, self.threshold)
         if not for_all and not np.isinf(self.threshold):
             weight = weight * (len(weight) / weight.sum())
-        return replace(self.as_given(), weight=None if (weight == 1.0).all() else weight)
+        given = self.as_given()
+        return replace(given, weight=None if (weight == 1.0).all() else weight, own_weight=given.weight)
 
     def as_given(self) -> Block:
         """The items with their original weights."""

@@ -115,7 +115,13 @@ def annotator_matrices(counts: Floats, crowd: Floats, annotators: Annotators) ->
 
 
 def leave_one_out_annotator_rows(
-    counts: Floats, crowd: Floats, strength: float, abilities: Abilities, column: Codes, truth: Codes, weight: float
+    counts: Floats,
+    crowd: Floats,
+    prior: tuple[float, float],
+    abilities: Abilities,
+    column: Codes,
+    truth: Codes,
+    weight: Floats,
 ) -> Floats:
     """Rows ``P(answer i | each class)`` of annotators' matrices fitted without the answer itself, given the crowd.
 
@@ -125,31 +131,40 @@ def leave_one_out_annotator_rows(
         from the counts    row_j = (C_p[i, j] - v [j = t] + s Pi'_p[i, j]) / (N_pj - v [j = t] + s)
 
     where Pi'_p is the prior mean (`annotator_means`) at the expected accuracy under w'. Among wrong answers the crowd's
-    shape does not depend on the ability and cancels. ``1 / q_k = 1 + e^-g / odds_t`` or ``1 + e^g odds_t``.
+    shape does not depend on the ability and cancels. ``1 / q_k = 1 + e^-g / odds_t`` or ``1 + e^g odds_t``. Where v is
+    above 1 the nodes may lie elsewhere without the answer: they are found again.
 
     crowd      (n_answers, n_classes) from other items
+    prior      the spread of abilities, and the strength s
     abilities  as `abilities_of` gives them for that crowd
     column     (n,) annotator and answer, ``p * n_answers + i``
     truth      (n,) codes t
-    weight     the weight of an item
+    weight     (n,) the weights of the items
     returns    (n_classes, n)
     """
     n_answers, n_classes = crowd.shape
+    spread, strength = prior
     annotator, answer = np.divmod(column, n_answers)
     row, odds = np.arange(len(column)), accuracy_odds(crowd)
     removed = np.minimum(weight, counts[annotator, answer, truth])
+    removed_counts = np.zeros((len(column), n_classes))
+    removed_counts[row, truth] = removed
+    rest = np.maximum(answers_per_class(counts)[annotator] - removed_counts, 0.0)
     node, sign = abilities.node[:, annotator], np.where(answer == truth, -1.0, 1.0)
     odds_against = np.exp(sign * node) * odds[truth] ** sign  # 1 / q - 1
-    node_weight = normalise_exp(abilities.log_weight[:, annotator] + removed * np.log(1.0 + odds_against))
-    accuracy = np.ascontiguousarray(expected_accuracy(node, node_weight, odds).T)
+    log_weight = abilities.log_weight[:, annotator] + removed * np.log(1.0 + odds_against)
+    heavy = np.flatnonzero(removed > 1.0)
+    if len(heavy):
+        right = right_and_answers(counts)[0][annotator] - removed * (answer == truth)
+        others = ability_posteriors(np.maximum(right[heavy], 0.0), rest[heavy].T.copy(), odds, spread)
+        node[:, heavy], log_weight[:, heavy] = others.node, others.log_weight
+    accuracy = np.ascontiguousarray(expected_accuracy(node, normalise_exp(log_weight), odds).T)
     rows = crowd[answer] * (1.0 - accuracy) / (1.0 - np.diagonal(crowd))
     is_class = answer < n_classes
     rows[row[is_class], answer[is_class]] = accuracy[row[is_class], answer[is_class]]
-    removed_counts = np.zeros((len(column), n_classes))
-    removed_counts[row, truth] = removed
     rows *= strength
     rows += counts[annotator, answer] - removed_counts
-    rows /= answers_per_class(counts)[annotator] - removed_counts + strength
+    rows /= rest + strength
     return np.ascontiguousarray(rows.T)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.special import expit, gammaln, logit, logsumexp
 
-from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.arrays import Codes, Floats
 
 ACCURACY: Floats = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
@@ -57,17 +57,15 @@ class HierarchicalPosterior:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """What `leave_one_out_rows` needs of the posterior without one item, for each pair (answer, truth).
+    """What `leave_one_out_rows` needs of the posterior without one answer, for each (answer, truth, weight).
 
-    answer, truth  (n_pairs,) the distinct pairs that occur
-    number         (n_answers * n_classes,) from ``answer * n_classes + truth`` to the number of the pair
-    own            (n_pairs,) the entry at the item's own truth
-    moments        (n_pairs, n_shapes + 2, n_strengths) sums of the nodes' weights, as `_moments` gives them
+    answer, truth  (n_points,)
+    own            (n_points,) the entry at the item's own truth
+    moments        (n_points, n_shapes + 2, n_strengths) sums of the nodes' weights, as `_moments` gives them
     """
 
     answer: Codes
     truth: Codes
-    number: Codes
     own: Floats
     moments: Floats
 
@@ -81,13 +79,17 @@ def hierarchical_posterior(counts: Floats, shapes: Floats) -> HierarchicalPoster
     counts  (n_answers, n_classes), soft counts allowed
     shapes  (n_shapes, n_answers, n_classes)
     """
+    log_weight = _log_weight(counts, shapes)
+    log_evidence = float(logsumexp(log_weight))
+    return HierarchicalPosterior(counts, shapes, np.exp(log_weight - log_evidence), log_evidence)
+
+
+def _log_weight(counts: Floats, shapes: Floats) -> Floats:
     total = counts.sum(axis=0)
     hit = np.diagonal(counts)
     right = _RIGHT @ _log_rising(hit[hit > 0])
     columns = (gammaln(STRENGTH)[:, None] - gammaln(STRENGTH[:, None] + total)).sum(axis=1)
-    log_weight = _log_prior(len(shapes)) + right + columns + _log_errors(counts, shapes)
-    log_evidence = float(logsumexp(log_weight))
-    return HierarchicalPosterior(counts, shapes, np.exp(log_weight - log_evidence), log_evidence)
+    return np.asarray(_log_prior(len(shapes)) + right + columns + _log_errors(counts, shapes))
 
 
 def posterior_mean(posterior: HierarchicalPosterior) -> Floats:
@@ -105,90 +107,98 @@ def accuracy_posterior(posterior: HierarchicalPosterior) -> Floats:
     return np.asarray(posterior.weight.sum(axis=(0, 2)))
 
 
-def leave_one_out(posterior: HierarchicalPosterior, left_out: float | Floats = 1.0) -> LeaveOneOut:
-    """Posterior of the nodes without one item, for every pair (answer i, truth j) that occurs.
+def leave_one_out(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, weight: Floats) -> LeaveOneOut:
+    """Posterior of the nodes without one answer i, where j is true, of an item of weight v.
 
-    With v the item's weight, the other items predict its answer at node g with probability
+    The node's weight without the answer is, exactly and without a refit, with ``x_g = s_g pi_g,ij``,
+
+        w'_g  proportional to  w_g  [G(x_g + C_ij - v) / G(x_g + C_ij)]  [G(s_g + N_j) / G(s_g + N_j - v)]
+
+    which for v = 1 is ``w_g / q_g``, with q the prediction of the answer by the other items,
 
         q_g = (C_ij - v + s_g pi_g,ij) / (N_j - v + s_g)                    (`_predicted`)
 
-    and the node's weight without the item is ``w'_g`` proportional to ``w_g / q_g^v``. For v = 1 this is exact, without
-    a refit; the shapes O, which one item hardly changes, are held fixed. The entry at the item's own truth is
+    The shapes O, which one item hardly changes, are held fixed. The entry at the item's own truth is
     ``own = sum_g w'_g q_g``; the other entries of its row follow from `_moments` of w'.
 
-    left_out  v: 1, or (n_answers, n_classes) the mean weight of the cell's items where weights are below 1
+    answer, truth, weight  (n_points,)
     """
-    counts = posterior.counts
-    n_answers, n_classes = counts.shape
-    answer, truth = np.nonzero(counts)
-    number = np.zeros(n_answers * n_classes, dtype=np.intp)
-    number[answer * n_classes + truth] = np.arange(len(answer))
-    removed = np.minimum(np.broadcast_to(left_out, counts.shape)[answer, truth], counts[answer, truth])
+    removed = np.minimum(weight, posterior.counts[answer, truth])
+    # Not the logarithm of weights that may have vanished beside those of heavy items.
+    log_weight = _log_weight(posterior.counts, posterior.shapes) if (removed != 1.0).any() else np.empty(0)
     own, moments = np.empty(len(answer)), np.empty((len(answer), len(posterior.shapes) + 2, len(STRENGTH)))
     # A quarter of a chunk, since these nodes are of all shapes at once.
     for chunk in _chunks(len(answer), _CHUNK // 4):
-        predicted = _predicted(posterior, answer[chunk], truth[chunk], removed[chunk])
-        # Exact for a whole item (v = 1); below, an interpolation.
-        weight = posterior.weight / predicted ** removed[chunk, None, None, None]
-        weight /= weight.sum(axis=(1, 2, 3), keepdims=True)
-        own[chunk] = np.einsum("poas,poas->p", weight, predicted)
-        moments[chunk] = _moments(weight)
-    return LeaveOneOut(answer, truth, number, own, moments)
+        at = answer[chunk], truth[chunk], removed[chunk]
+        predicted = _predicted(posterior, *at)
+        node = posterior.weight / predicted  # for v = 1
+        other = np.flatnonzero(removed[chunk] != 1.0)
+        if len(other):
+            node[other] = np.exp(_log_weight_without(posterior, log_weight, *(each[other] for each in at)))
+        node /= node.sum(axis=(1, 2, 3), keepdims=True)
+        own[chunk] = np.einsum("poas,poas->p", node, predicted)
+        moments[chunk] = _moments(node)
+    return LeaveOneOut(answer, truth, own, moments)
 
 
-def leave_one_out_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, answer: Codes, truth: Codes) -> Floats:
-    """Row ``phi[answer, :]`` for each item of a block, from the matrix fitted without that item.
-
-    answer   (n_items,) codes, MISSING where there is no answer: a row of ones, which carries no information
-    truth    (n_items,) codes
-    returns  (n_classes, n_items)
-    """
-    n_classes = posterior.counts.shape[1]
-    if len(loo.own) == 0:
-        return np.ones((n_classes, len(answer)))
-    pair = loo.number[answer * n_classes + truth]
-    if len(loo.own) < len(answer):  # few pairs, many items: compute each pair once
-        rows = np.take(np.ascontiguousarray(_pair_rows(posterior, loo, np.arange(len(loo.own))).T), pair, axis=1)
-    else:
-        rows = np.ascontiguousarray(_pair_rows(posterior, loo, pair).T)
-    rows[:, answer == MISSING] = 1.0
-    return np.asarray(rows)
+def leave_one_out_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, point: Codes) -> Floats:
+    """Row ``phi[answer, :]`` of numbered points, each from the matrix fitted without its answer, (n_classes, n)."""
+    if len(loo.own) < len(point):  # few points, many items: compute each once
+        rows = _point_rows(posterior, loo, np.arange(len(loo.own)))
+        return np.asarray(np.take(np.ascontiguousarray(rows.T), point, axis=1))
+    return np.ascontiguousarray(_point_rows(posterior, loo, point).T)
 
 
-def _pair_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, pair: Codes) -> Floats:
-    """Leave-one-out rows of the numbered pairs, (n_pairs, n_classes).
+def _point_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, point: Codes) -> Floats:
+    """Leave-one-out rows of the numbered points, (n_points, n_classes).
 
-    For the pair (answer i, truth j), at every class k other than j (the item is not in column k),
+    For the answer i where j is true, at every class k other than j (the item is not in column k),
 
         row_k = sum_g w'_g (C_ik + s_g pi_g,ik) / (N_k + s_g)
               = C_ik everywhere_k + [i = k] on_diagonal_k + sum_o O_o,ik off_diagonal_ok       (`_mix`)
 
-    and at k = j it is the pair's ``own``.
+    and at k = j it is the point's ``own``.
     """
-    answer, truth, item = loo.answer[pair], loo.truth[pair], np.arange(len(pair))
+    answer, truth, item = loo.answer[point], loo.truth[point], np.arange(len(point))
     n_classes = posterior.counts.shape[1]
-    everywhere, on_diagonal, off_diagonal = _mix(loo.moments[pair], posterior.counts.sum(axis=0))
+    everywhere, on_diagonal, off_diagonal = _mix(loo.moments[point], posterior.counts.sum(axis=0))
     rows = posterior.counts[answer] * everywhere
     for shape, share in zip(posterior.shapes, off_diagonal, strict=True):
         rows += shape[answer] * share
     is_class = answer < n_classes
     rows[item[is_class], answer[is_class]] += on_diagonal[item[is_class], answer[is_class]]
-    rows[item, truth] = loo.own[pair]
+    rows[item, truth] = loo.own[point]
     return np.asarray(rows)
 
 
 def _predicted(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, removed: Floats) -> Floats:
-    """``q_g`` of `leave_one_out`: probability of the pair's answer given its truth, from the other items.
+    """``q_g`` of `leave_one_out`: probability of the point's answer given its truth, from the other items.
 
-    removed  (n_pairs,) v
-    returns  (n_pairs, n_shapes, n_accuracies, n_strengths)
+    removed  (n_points,) v
+    returns  (n_points, n_shapes, n_accuracies, n_strengths)
     """
-    hit = (answer == truth)[:, None, None, None]
-    shape = posterior.shapes[:, answer, truth].T[:, :, None, None]
-    mean = np.where(hit, ACCURACY[:, None], (1.0 - ACCURACY[:, None]) * shape)
     rest = (posterior.counts[answer, truth] - removed)[:, None, None, None]
     total = (posterior.counts.sum(axis=0)[truth] - removed)[:, None, None, None]
-    return np.asarray((rest + STRENGTH * mean) / (total + STRENGTH))
+    return np.asarray((rest + STRENGTH * _mean(posterior, answer, truth)) / (total + STRENGTH))
+
+
+def _mean(posterior: HierarchicalPosterior, answer: Codes, truth: Codes) -> Floats:
+    """``pi_g`` at each point, (n_points, n_shapes, n_accuracies, 1)."""
+    hit = (answer == truth)[:, None, None, None]
+    shape = posterior.shapes[:, answer, truth].T[:, :, None, None]
+    return np.asarray(np.where(hit, ACCURACY[:, None], (1.0 - ACCURACY[:, None]) * shape))
+
+
+def _log_weight_without(
+    posterior: HierarchicalPosterior, log_weight: Floats, answer: Codes, truth: Codes, removed: Floats
+) -> Floats:
+    """``log w'_g`` of `leave_one_out`, less its largest value at each point."""
+    v, cell = removed[:, None, None, None], posterior.counts[answer, truth][:, None, None, None]
+    total = posterior.counts.sum(axis=0)[truth][:, None, None, None]
+    x = STRENGTH * _mean(posterior, answer, truth)
+    log = gammaln(x + (cell - v)) - gammaln(x + cell) + gammaln(STRENGTH + total) - gammaln(STRENGTH + (total - v))
+    log += log_weight
+    return np.asarray(log - log.max(axis=(1, 2, 3), keepdims=True))
 
 
 def _moments(weight: Floats) -> Floats:

@@ -21,18 +21,20 @@ def left_out_probas(
     true_label: Codes,
     *,
     alone_weight: float,
+    item_weight: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Each item's probabilities under the posterior without it: ``sum_g w_g / f_g(y) p_g(k)``, normalised over nodes.
+    """Each item's probabilities under the posterior without it: ``sum_g w_g / f_g(y)^u p_g(k)``, normalised over nodes.
 
-    The weights of the nodes are proportional to prior times ``prod_i f_g(y_i)``, with ``f_g = p_g(y) q_g(y)^v``, q the
-    model alone and v its weight. Without item i they are ``w_g / f_g(y_i)``: exact on the grid of the nodes, without a
-    refit. (Gelfand, Dey & Chang 1992.)
+    The weights of the nodes are proportional to prior times ``prod_i f_g(y_i)^u_i``, with u the items' weights and
+    ``f_g = p_g(y) q_g(y)^v``, q the model alone and v its weight. Without item i they are ``w_g / f_g(y_i)^u_i``: exact
+    on the grid of the nodes, without a refit. (Gelfand, Dey & Chang 1992.)
 
     logits          (n_nodes, n_classes, n_items) of the combination
     plain_logits    (n_temperatures, n_classes, n_items) of the plain product
     model_logits    (n_temperatures, n_classes, n_items) of the model alone
     temperature_of  (n_nodes,) which of the temperatures each node has
     weight          (n_nodes,)
+    item_weight     (n_items,) u; None for 1
     returns         (n_classes, n_items) of the combination, and of the plain product
     """
     item = np.arange(len(true_label))
@@ -40,7 +42,8 @@ def left_out_probas(
     _, alone_total = _softmax(model_logits)
     log_combined = logits[:, true_label, item] - total
     log_alone = model_logits[:, true_label, item] - alone_total
-    share = np.log(weight)[:, None] - log_combined - alone_weight * log_alone[temperature_of]
+    own = log_combined + alone_weight * log_alone[temperature_of]
+    share = np.log(weight)[:, None] - (own if item_weight is None else item_weight * own)
     share = np.exp(share - share.max(axis=0))
     share /= share.sum(axis=0)
     plain, _ = _softmax(plain_logits)

@@ -41,16 +41,15 @@ class PanelPosterior:
     left_out: Floats
 
 
-def fit_panel(data: PanelData, untouched: Floats, unit: float = 1.0) -> PanelPosterior:
+def fit_panel(data: PanelData, untouched: Floats) -> PanelPosterior:
     """Fit the regression at each scale, and weigh the scales by their left-out log-likelihood.
 
     The weight of scale s is proportional to .9 Normal(log s; 0, .7^2) times the left-out likelihood, that of the
     untouched posterior to .1 times its own.
 
     untouched  (n_items, n_classes) the posterior that was fitted without each item
-    unit       the weight that is left out: 1, or less where items weigh less
     """
-    visited = _visited_scales(data, unit)
+    visited = _visited_scales(data)
     used = sorted(visited)
     probas = [visited[at].left_out for at in used] + [untouched]
     log_weight = np.array([visited[at].log_weight for at in used] + [_UNCHANGED + _log_likelihood(data, untouched)])
@@ -81,13 +80,13 @@ def chance_at_even_odds(share: float) -> float:
     return needed / (needed + not_needed)
 
 
-def _visited_scales(data: PanelData, unit: float) -> dict[int, _Visited]:
+def _visited_scales(data: PanelData) -> dict[int, _Visited]:
     """The scales by their position: from the middle in both directions, until their weight is negligible."""
     visited: dict[int, _Visited] = {}
 
     def visit(at: int, start: Floats | None) -> None:
         mode = fit_ridge(data, PANEL_SCALES[at], start)
-        left_out = left_out_proba(data, mode, unit)
+        left_out = left_out_proba(data, mode)
         visited[at] = _Visited(mode, left_out, _SCALES[at] + _log_likelihood(data, left_out))
 
     visit(_MIDDLE, None)

@@ -10,20 +10,18 @@ from twoheads.kernels.panel.prediction import leading_two, moderated
 from twoheads.kernels.panel.ridge import PanelData, RidgeMode, logits_of, softmax
 
 
-def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
+def left_out_proba(data: PanelData, mode: RidgeMode) -> Floats:
     """Probability of each class with the item's own truth left out, moderated, (n_items, n_classes).
 
     One Newton step from the mode without the item: with S = F H^-1 F' and W = diag p - p p' of the item, its logits
-    are z + (I - q S W)^-1 q S (p - y), and their covariance is (I - q S W)^-1 S.
-
-    unit  the weight q that is left out: 1, or less where items weigh less
+    are z + (I - w S W)^-1 w S (p - y), and their covariance is (I - w S W)^-1 S, with w the weight of the item.
     """
     if data.n_classes == 2:
-        return _left_out_of_two(data, mode, unit)
+        return _left_out_of_two(data, mode)
     logits = logits_of(data.design, mode.theta)
     spread = logit_covariance(data.design, mode.covariance)
     proba = softmax(logits)
-    removed = unit * np.where(data.weight > 0, 1.0, 0.0)[:, None, None]
+    removed = data.weight[:, None, None]
     curvature = proba[:, :, None] * (np.eye(data.n_classes) - proba[:, None, :])
     left = np.eye(data.n_classes) - removed * (spread @ curvature)
     spread = np.asarray(np.linalg.solve(left, spread), dtype=np.float64)
@@ -32,13 +30,12 @@ def left_out_proba(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
     return softmax(moderated(logits.T, variance_of_lead(logits, spread)).T)
 
 
-def _left_out_of_two(data: PanelData, mode: RidgeMode, unit: float) -> Floats:
+def _left_out_of_two(data: PanelData, mode: RidgeMode) -> Floats:
     """The same of two classes, by the log-odds of the second: S and W are numbers."""
     odds = data.contrast @ mode.theta
     spread = np.einsum("np,np->n", data.contrast @ mode.covariance, data.contrast)
-    removed = unit * (data.weight > 0)
-    spread = spread / (1.0 - removed * spread * expit(odds) * expit(-odds))
-    odds = odds + removed * spread * (expit(odds) - data.true_label)
+    spread = spread / (1.0 - data.weight * spread * expit(odds) * expit(-odds))
+    odds = odds + data.weight * spread * (expit(odds) - data.true_label)
     odds = moderated(odds, spread)
     return np.stack([expit(-odds), expit(odds)], axis=1)
 

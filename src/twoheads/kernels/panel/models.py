@@ -47,14 +47,13 @@ def model_features(logs: Sequence[Floats]) -> Floats:
     return np.ascontiguousarray((centred / number[:, None]).transpose(1, 0, 2))
 
 
-def fit_models(log_mean: Floats, features: Floats, true_label: Codes, weight: Floats, unit: float) -> ModelPanel:
+def fit_models(log_mean: Floats, features: Floats, true_label: Codes, weight: Floats) -> ModelPanel:
     """Learn from labelled items.
 
     log_mean  (n_classes, n_items) log-probabilities of the pooled mean
-    unit      the weight of an item that is left out
     """
     data = PanelData(design_of(log_mean, features), true_label, weight)
-    found = fit_panel(data, np.exp(log_mean).T, unit)
+    found = fit_panel(data, np.exp(log_mean).T)
     if not found.modes:
         nothing = np.zeros(data.design.shape[2])
         return ModelPanel(0.0, nothing, np.zeros((len(nothing), len(nothing))))
