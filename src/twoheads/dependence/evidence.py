@@ -15,6 +15,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.grid import dependence_values
 from twoheads.kernels.dependence.mode import dependence_sums
+from twoheads.kernels.numerics.sampling import Hashes
 
 #: Log-likelihood of a block's answers, (n_classes, n_items), from matrices fitted without their items.
 OutOfFoldLikelihood = Callable[[Block], Floats]
@@ -29,6 +30,7 @@ class Evidence:
     true_label      (n_items,)
     weight          (n_items,) or None
     more_answers    (n_items,) number of answers less 1; None where no item has several
+    hashes          two (n_items,) of what the items are, by which many are sampled; None where they are few
     """
 
     log_proba: Floats
@@ -36,12 +38,15 @@ class Evidence:
     true_label: Codes
     weight: Floats | None
     more_answers: Codes | None
+    hashes: tuple[Hashes, Hashes] | None = None
 
     @classmethod
-    def of(cls, block: Block, out_of_fold: OutOfFoldLikelihood) -> Evidence:
+    def of(
+        cls, block: Block, out_of_fold: OutOfFoldLikelihood, hashes: tuple[Hashes, Hashes] | None = None
+    ) -> Evidence:
         """The evidence of a labelled block."""
         assert block.true_label is not None
-        return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more_answers(block))
+        return cls(block.log_proba, out_of_fold(block), block.true_label, block.weight, more_answers(block), hashes)
 
     def total_weight(self) -> float:
         """The sum of the items' weights."""
@@ -69,6 +74,7 @@ class Evidence:
             self.true_label[rows],
             None if self.weight is None else self.weight[rows],
             None if self.more_answers is None else self.more_answers[rows],
+            None if self.hashes is None else (self.hashes[0][rows], self.hashes[1][rows]),
         )
 
 

@@ -17,6 +17,7 @@ from twoheads.kernels.dependence.witnesses import (
     strength_items,
     strength_ratio,
 )
+from twoheads.kernels.numerics.content import content_order
 from twoheads.kernels.numerics.sampling import evenly_spaced
 
 
@@ -46,7 +47,7 @@ class Strengths:
         """From labelled items and others, each with the weight of those it represents; None where there is none."""
         counted = [each if each.weight is None else each.take(np.flatnonzero(each.weight)) for each in labelled]
         total = sum(len(each.true_label) for each in counted)
-        sample = _spaced(counted, total)
+        sample = _sampled(counted, total)
         n_sampled = sum(len(each.true_label) for each in sample)
         weight = [total / n_sampled * each.item_weight() for each in sample]
         if unlabelled is not None:
@@ -65,10 +66,14 @@ class Strengths:
         return strength_ratio(self.model, answer, self.n, self.answers_per_item)
 
 
-def _spaced(evidence: Sequence[Evidence], total: int) -> list[Evidence]:
-    """At most `strength_items` of the items, evenly spaced over all blocks."""
+def _sampled(evidence: Sequence[Evidence], total: int) -> list[Evidence]:
+    """At most `strength_items` of the items of all blocks, by what they are; without hashes, evenly spaced."""
     limit = strength_items(len(evidence[0].log_proba)) if evidence else 0
     rows, begin, taken = evenly_spaced(total, limit), 0, []
+    hashes = [each.hashes for each in evidence if each.hashes is not None]
+    if total > limit and hashes:
+        own, content = map(np.concatenate, zip(*hashes, strict=True))
+        rows = np.sort(content_order(own, content)[:limit])
     for each in evidence:
         end = begin + len(each.true_label)
         here = rows[(rows >= begin) & (rows < end)] - begin

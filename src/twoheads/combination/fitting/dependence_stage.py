@@ -26,6 +26,8 @@ from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.kernels.dependence.witnesses import strength_items
+from twoheads.kernels.numerics.content import name_hashes, sample_hashes
+from twoheads.kernels.numerics.sampling import Hashes
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
@@ -118,7 +120,7 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
     with_model, without_model = state.statistics.answered
     dependence = copy(state.dependence).fit(
-        list(map_blocks(partial(_evidence, rule, out_of_fold), few)),
+        list(map_blocks(partial(_evidence, rule, out_of_fold, name_hashes(state.schema.annotators)), few)),
         whole,
         n=float(with_model if rule.has_model else with_model + without_model),
         log_temperature_prior=prior,
@@ -238,8 +240,8 @@ def unlabelled_weight(state: FitState) -> float:
     return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
-def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, block: Block) -> Evidence:
-    return Evidence.of(_stage_input(rule, block), out_of_fold)
+def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, annotators: Hashes, block: Block) -> Evidence:
+    return Evidence.of(_stage_input(rule, block), out_of_fold, sample_hashes(block, annotators))
 
 
 def _stage_input(rule: CombinationRule, block: Block) -> Block:

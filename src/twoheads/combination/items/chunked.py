@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed, content_places
 from twoheads.combination.items.reading import Reading
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.statistics.folds import with_folds
@@ -38,14 +38,12 @@ class ChunkSummary:
     """A summary of a chunk, each of whose blocks holds either labelled or unlabelled items.
 
     sizes           number of items of each block
-    span            number of the first item, and of that after the last
     labelled        whether the items are labelled, block by block
     answered        number of items with an answer and no truth
     has_confidence  whether any answer has a confidence or is "unsure"
     """
 
     sizes: list[int]
-    span: tuple[int, int]
     labelled: list[bool]
     answered: int
     has_confidence: bool
@@ -99,24 +97,29 @@ class ChunkedItems:
         return blocks if self.function is None else blocks.transform(self.function)
 
     def subsample(self, size: int, *, min_items: int = MIN_ITEMS) -> Sequence[Block]:
-        """At most so many items, evenly spaced, in blocks in memory."""
-        rows = evenly_spaced(len(self), size)
-        if self.only_labelled or self.n_labelled in (0, len(self)):
-            border = np.cumsum([0, *(sum(self._sizes().get(at, [])) for at in range(len(self.summaries)))])
-            block = self._gathered(_take_labelled if self.only_labelled else _take, border, rows)
-        else:
-            block = self._by_number(rows)
+        """At most so many items, by what they are, in blocks in memory."""
+        rows = np.arange(len(self))
+        if len(rows) > size:
+            rows = np.sort(content_places(replace(self, function=None).blocks(), self.schema.annotators)[:size])
+        border = np.cumsum([0, *(sum(self._sizes().get(at, [])) for at in range(len(self.summaries)))])
+        block = self._gathered(_take_labelled if self.only_labelled else _take, border, rows)
+        block = block.take(np.argsort(_number(block)))  # labelled and unlabelled ones are stored apart
         slices = block_slices(block.n_items, self.schema.n_classes, min_items)
         return [applied(self.function, block.take(np.arange(block.n_items)[rows])) for rows in slices]
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
-        """At most so many of the items with an answer and no truth, evenly spaced; None where there is none."""
-        if self.only_labelled:
-            return None
-        border = np.cumsum([0, *(summary.answered for summary in self.summaries)])
+        """At most so many of the items with an answer and no truth, by what they are; None where there is none."""
+        numbers = [0 if self.only_labelled else summary.answered for summary in self.summaries]
+        border = np.cumsum([0, *numbers])
         if not border[-1]:
             return None
-        return applied(self.function, self._gathered(_take_answered, border, evenly_spaced(border[-1], size)))
+        rows = np.arange(border[-1])
+        if len(rows) > size:
+            sizes = {at: [number] for at, number in enumerate(numbers) if number}
+            blocks: ChunkedBlocks[Block] = ChunkedBlocks(self.store, sizes, _answered_blocks)
+            order = content_places(blocks, self.schema.annotators)
+            rows = np.sort(order[evenly_spaced(len(order), size)])
+        return applied(self.function, self._gathered(_take_answered, border, rows))
 
     @property
     def is_weighted(self) -> bool:
@@ -152,12 +155,6 @@ class ChunkedItems:
         cuts = pairwise(np.searchsorted(rows, border))
         own = {at: rows[first:last] - border[at] for at, (first, last) in enumerate(cuts) if last > first}
         return joined(list(self.store.results(take, own)))
-
-    def _by_number(self, numbers: Codes) -> Block:
-        """Items by their numbers: labelled and unlabelled ones are stored apart."""
-        own = {at: numbers[slice(*np.searchsorted(numbers, each.span))] for at, each in enumerate(self.summaries)}
-        block = joined([found for found in self.store.results(_take_numbers, own) if found.n_items])
-        return block.take(np.argsort(_number(block)))
 
 
 def spill_to_disk(table: ScannedTable, reading: Reading) -> ChunkedItems:
@@ -238,10 +235,8 @@ def _blocks(observations: Observations, truth: Codes, number: Codes) -> list[Blo
 
 def summarise(chunk: list[Block]) -> ChunkSummary:
     """The summary of a chunk."""
-    number = np.concatenate([_number(block) for block in chunk])
     return ChunkSummary(
         [block.n_items for block in chunk],
-        (int(number.min()), int(number.max()) + 1),
         [_is_labelled(block) for block in chunk],
         sum(len(_answered(block)) for block in chunk if not _is_labelled(block)),
         any(block.confidence is not None or block.unsure is not None for block in chunk),
@@ -289,13 +284,13 @@ def _take(chunk: list[Block], rows: Codes) -> Block:
     return joined([block.take(rows[first:last] - start) for block, start, (first, last) in places if last > first])
 
 
-def _take_numbers(chunk: list[Block], numbers: Codes) -> Block:
-    return joined([block.take(np.flatnonzero(np.isin(_number(block), numbers))) for block in chunk])
-
-
 def _take_labelled(chunk: list[Block], rows: Codes) -> Block:
     return _take(_labelled_blocks(chunk), rows)
 
 
 def _take_answered(chunk: list[Block], rows: Codes) -> Block:
-    return _take([block.take(_answered(block)) for block in chunk if not _is_labelled(block)], rows)
+    return _take(_answered_blocks(chunk), rows)
+
+
+def _answered_blocks(chunk: list[Block]) -> list[Block]:
+    return [joined([block.take(_answered(block)) for block in chunk if not _is_labelled(block)])]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from twoheads.combination.items.protocol import BlockFunction, Schema, composed
+from twoheads.combination.items.protocol import BlockFunction, Schema, composed, content_places
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.statistics.folds import with_folds
 from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slices, map_blocks
@@ -74,13 +74,16 @@ class InMemoryItems:
         return LazyBlocks(self._block, slices, n_items)
 
     def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
-        """At most so many items, evenly spaced, in blocks."""
-        return self.take(evenly_spaced(len(self), size)).blocks(min_items=min_items)
+        """At most so many items, by what they are, in blocks."""
+        items = self if len(self) <= size else self.take(np.sort(self._by_content()[:size]))
+        return items.blocks(min_items=min_items)
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
-        """At most so many items with an answer and no truth, evenly spaced by weight; None where there is none."""
+        """At most so many items with an answer and no truth, by what they are; None where there is none."""
         rest = np.flatnonzero((self.truth == MISSING) & (self.observations.answers.per_item() > 0))
-        rows = self._evenly_spaced(rest, size)
+        if len(rest) > size or self.weight is not None:
+            rest = rest[self.take(rest)._by_content()]
+        rows = np.sort(self._evenly_spaced(rest, size))
         return self.take(rows)._block(slice(0, len(rows))) if len(rows) else None
 
     @property
@@ -97,6 +100,10 @@ class InMemoryItems:
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""
         return LearntItems.of(self.observations, self.truth) if self.known is None else self.known
+
+    def _by_content(self) -> Codes:
+        """The positions of the items in an order by chance that depends on what they are only."""
+        return content_places(replace(self, function=None).blocks(), self.schema.annotators)
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
         """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from twoheads.combination.learnt import LearntItems
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
+from twoheads.kernels.numerics.content import content_order, name_hashes, sample_hashes
 from twoheads.observations import Observations
 from twoheads.text import count
 
@@ -135,10 +137,10 @@ class Items(Protocol):
         """All items, in blocks of at least so many."""
 
     def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
-        """At most so many items, evenly spaced, in blocks in memory."""
+        """At most so many items, by what they are and not where they stand, in blocks in memory."""
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
-        """At most so many of the items with an answer and no truth, evenly spaced; None where there is none."""
+        """At most so many of the items with an answer and no truth, chosen likewise; None where there is none."""
 
     @property
     def is_weighted(self) -> bool:
@@ -157,6 +159,13 @@ class CountableItems(Items, Protocol):
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""
+
+
+def content_places(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Codes:
+    """The positions of all items of the blocks in an order by chance that depends on what the items are only."""
+    hashes = map_blocks(partial(sample_hashes, annotators=name_hashes(annotators)), blocks)
+    own, content = map(np.concatenate, zip(*hashes, strict=True))
+    return content_order(own, content)
 
 
 def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:

@@ -1,4 +1,4 @@
-"""Folds by what items are, not by where they stand: for items without a model row, of which many look alike.
+"""Folds and samples by what items are, not by where they stand.
 
 Alike items are dealt out, one fold after the other. Which of them goes where does not matter, for they are the same; so
 the order of rows does not either.
@@ -6,6 +6,7 @@ the order of rows does not either.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import Hashes, mixed_bits
+from twoheads.kernels.numerics.sampling import Hashes, item_hashes, leading_bits, mixed_bits
 
 #: By which answers, confidences, truth and "unsure" are told apart.
 _ANSWER, _CONFIDENCE, _TRUTH, _UNSURE, _WEIGHT = (
@@ -60,6 +61,34 @@ def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
     turn = np.empty(len(content), dtype=np.intp)
     turn[order] = np.arange(len(content)) - first
     return np.asarray((turn + (alike % np.uint64(n_folds)).astype(np.intp)) % n_folds)
+
+
+def sample_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
+    """Two times 64 bits of each item, (n_items,): by the first samples are drawn, the second tells apart what it cannot.
+
+    The first does not know what the classes are called, but where an item has no model row.
+    """
+    labelled = block if block.true_label is not None else replace(block, true_label=np.full(block.n_items, MISSING))
+    content, alike = content_hashes(labelled, annotators)
+    own = item_hashes(block) + alike
+    if block.no_model is not None:
+        own = np.where(block.no_model, content, own)
+    for log_proba in block.members or (block.log_proba,):
+        for row in np.nan_to_num(log_proba, nan=1.0):
+            content = mixed_bits(content * _CONFIDENCE + leading_bits(row))
+    return mixed_bits(own), content
+
+
+def content_order(own: Hashes, content: Hashes) -> Codes:
+    """Items in an order by chance that depends on what they are only; alike ones are spread over it.
+
+    own, content  (n_items,) as `sample_hashes` gives them
+    """
+    order = np.lexsort((content, own))
+    first = np.searchsorted(own[order], own[order])
+    turn = (np.arange(len(own)) - first).astype(np.uint64)
+    key = mixed_bits(own[order] + turn * _ANSWER)
+    return order[np.lexsort((content[order], key))]
 
 
 def _bits(confidence: Floats | None, answers: Answers) -> Hashes:

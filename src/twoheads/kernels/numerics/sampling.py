@@ -56,7 +56,7 @@ def item_hashes(block: Block) -> Hashes:
     item = np.arange(block.log_proba.shape[1])
     mixed = np.zeros(len(item), dtype=np.uint64)
     for log_proba in block.members or (block.log_proba,):
-        bits = [_leading_bits(log_proba.max(axis=0)), _leading_bits(log_proba.min(axis=0))]
+        bits = [leading_bits(log_proba.max(axis=0)), leading_bits(log_proba.min(axis=0))]
         if block.answers is not None:
             bits.append(_answer_bits(block.answers, log_proba, item))
         if block.true_label is not None:
@@ -67,8 +67,8 @@ def item_hashes(block: Block) -> Hashes:
     return mixed
 
 
-def _leading_bits(value: Floats) -> Hashes:
-    """Not all digits: the last may depend on an item's place in its block, and on the order of the classes."""
+def leading_bits(value: Floats) -> Hashes:
+    """Bits of numbers. Not all digits: the last may depend on an item's place in its block, and on the order of the classes."""
     return np.asarray((value.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
 
 
@@ -105,7 +105,7 @@ def _answer_bits(answers: Answers, log_proba: Floats, item: Codes) -> Hashes:
 
 def _label_bits(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
     """The bits of the probabilities of some items' labels; 0 where a label is missing."""
-    return np.asarray((_leading_bits(log_proba[label, item]) + np.uint64(1)) * (label != MISSING))
+    return np.asarray((leading_bits(log_proba[label, item]) + np.uint64(1)) * (label != MISSING))
 
 
 def mixed_bits(value: Hashes) -> Hashes:
