@@ -46,9 +46,16 @@ class ResponseModel(BaseEstimator):
         The probability of each level of a score given its side and the truth.
     """
 
-    def start(self, confidence: Floats, n_classes: int, scored: Codes | None = None) -> Self:
-        """Cut the confidences into levels, which start without any evidence, as do "unsure" and levels of scores."""
-        return self.start_at(level_bounds(confidence[np.isfinite(confidence)]), n_classes, scored)
+    def start(
+        self, confidence: Floats, n_classes: int, scored: Codes | None = None, weight: Floats | None = None
+    ) -> Self:
+        """Cut the confidences into levels, which start without any evidence, as do "unsure" and levels of scores.
+
+        weight  of the item of each confidence; None for 1
+        """
+        known = np.isfinite(confidence)
+        bounds = level_bounds(confidence[known], None if weight is None else weight[known])
+        return self.start_at(bounds, n_classes, scored)
 
     def start_at(self, bounds: Floats, n_classes: int, scored: Codes | None = None) -> Self:
         """The same with the levels of an earlier fit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,8 +20,33 @@ from twoheads.observations.members import Scores
 from twoheads.storage.artifact import register
 from twoheads.text import did_you_mean
 
-#: Levels are cut on at most so many items, evenly spaced.
-LOOK = 20_000
+#: Levels are cut on all items, or on so many of more, evenly spaced.
+LOOK = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSample:
+    """What levels are cut from: items with scores.
+
+    scores  their scores
+    truth   (n_items,) codes, MISSING where unknown
+    second  (n_items,) share of the second class among each item's answers, NaN without any
+    weight  (n_items,) or None
+    """
+
+    scores: Scores
+    truth: Codes
+    second: Floats
+    weight: Floats | None
+
+    @classmethod
+    def of(cls, observations: Observations, truth: Codes | None, weight: Floats | None = None) -> ScoreSample:
+        """Of observations with scores."""
+        assert observations.scores is not None
+        votes = vote_shares(observations.answers, observations.n_classes)[1]
+        second = np.where(observations.answers.per_item() > 0, votes, np.nan)
+        known = np.full(len(observations), MISSING) if truth is None else truth
+        return cls(observations.scores, known, second, weight)
 
 
 @register
@@ -43,26 +68,34 @@ class ScoreLevels(BaseEstimator):
     positive: str
 
     @classmethod
-    def of(cls, observations: Observations, truth: Codes | None) -> ScoreLevels | None:
-        """The levels of scores, of at most `LOOK` items; None where nobody gives scores."""
+    def of(
+        cls, observations: Observations, truth: Codes | None, weight: Floats | None = None
+    ) -> ScoreLevels | None:
+        """The levels of scores; None where nobody gives scores. An item of weight 2 is two; weight (n_items,)."""
+        if observations.scores is None:
+            return None
         rows = evenly_spaced(len(observations), LOOK)
-        known = None if truth is None else truth[rows]
-        return cls.of_sample([(observations.take(rows), known)] if observations.scores is not None else [])
+        if weight is not None:
+            rows = rows[weight[rows] > 0]
+        known, share = (None if each is None else each[rows] for each in (truth, weight))
+        return cls.of_sample([ScoreSample.of(observations.take(rows), known, share)])
 
     @classmethod
-    def of_sample(cls, parts: Iterable[tuple[Observations, Codes | None]]) -> ScoreLevels | None:
-        """The levels of the scores of all parts, with the codes of their truth; None where there is no part."""
-        known = list(parts)
-        if not known or known[0][0].scores is None:
+    def of_sample(cls, parts: Sequence[ScoreSample]) -> ScoreLevels | None:
+        """The levels of the scores of all parts; None where there is no part."""
+        if not parts:
             return None
-        given = [observations.scores for observations, _ in known]
-        first = known[0][0].scores
-        values = np.concatenate([each.values for each in given if each is not None])
-        share = _share_of_second(known)
-        columns = [column[~np.isnan(column)] for column in values.T]
-        bounds = tuple(map(score_bounds, columns))
-        upper = tuple(first_upper_level(*each, share) for each in zip(columns, bounds, strict=True))
-        return cls(first.names, bounds, upper, first.machines, first.positive)
+        first, share = parts[0].scores, _share_of_second(parts)
+        values = np.concatenate([part.scores.values for part in parts])
+        weighted = parts[0].weight is not None
+        weight = np.concatenate([part.weight for part in parts if part.weight is not None]) if weighted else None
+        bounds, upper = [], []
+        for column in values.T:
+            given = ~np.isnan(column)
+            own = None if weight is None else weight[given]
+            bounds.append(score_bounds(column[given], own))
+            upper.append(first_upper_level(column[given], bounds[-1], share, own))
+        return cls(first.names, tuple(bounds), tuple(upper), first.machines, first.positive)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -155,22 +188,11 @@ def _renumbered(column: Codes, position: Codes, n_answers: int) -> Codes:
     return np.where(column == MISSING, MISSING, position[person] * n_answers + answer)
 
 
-def _share_of_second(parts: list[tuple[Observations, Codes | None]]) -> float:
+def _share_of_second(parts: Sequence[ScoreSample]) -> float:
     """Share of the second class: of the labels that were answered, one half without any, and of the known truth."""
-    truths, votes = _truths(parts), _votes(parts)
-    answered = (votes.sum() + 1.0) / (len(votes) + 2.0)
-    labels = np.array([(1.0 - truths).sum(), truths.sum()])
+    truth, second = (np.concatenate([getattr(part, name) for part in parts]) for name in ("truth", "second"))
+    weight = np.concatenate([np.ones(len(part.truth)) if part.weight is None else part.weight for part in parts])
+    voted = ~np.isnan(second)
+    answered = float((weight[voted] @ second[voted] + 1.0) / (weight[voted].sum() + 2.0))
+    labels = np.array([weight[truth == 0].sum(), weight[truth == 1].sum()])
     return float(shares_by_labels(labels, np.array([1.0 - answered, answered]))[1])
-
-
-def _truths(parts: list[tuple[Observations, Codes | None]]) -> Floats:
-    known = [truth[truth != MISSING] for _, truth in parts if truth is not None]
-    return np.concatenate([np.empty(0), *known])
-
-
-def _votes(parts: list[tuple[Observations, Codes | None]]) -> Floats:
-    shares = []
-    for observations, _ in parts:
-        votes = vote_shares(observations.answers, observations.n_classes)[1]
-        shares.append(votes[observations.answers.per_item() > 0])
-    return np.concatenate([np.empty(0), *shares])

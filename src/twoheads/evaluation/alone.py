@@ -48,7 +48,7 @@ def members_alone(
 
     observations, truth, weight  of the items, (n_items,)
     """
-    read = answered(observations, ScoreLevels.of(observations, truth))
+    read = answered(observations, ScoreLevels.of(observations, truth, weight))
     block = read.block(slice(0, len(read)))
     models = read.models if read.has_model().any() else ()
     listed = RivalList(read.annotators, models, False, read.machines)

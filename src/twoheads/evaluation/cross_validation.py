@@ -75,7 +75,7 @@ def cross_validated(
     n_folds = int(folds.max()) + 1
     rows = [known[folds == fold] for fold in range(n_folds)]
     # A score is read as the same label in every fold: what the rivals say does not depend on a fit.
-    levels = ScoreLevels.of(observations, truth)
+    levels = ScoreLevels.of(observations, truth, weight)
     parts = [_predict_fold(team, observations, truth, weight, held_out, levels) for held_out in rows]
     how = "leave-one-out" if n_folds == len(known) else f"{n_folds}-fold"
     joined = _concatenated(parts).take(np.argsort(np.concatenate(rows)))

@@ -110,7 +110,7 @@ def check_confidences_are_those_of_the_blocks(items: CountableItems) -> None:
     assert (found is None) == all(block.confidence is None and block.unsure is None for block in blocks)
     if found is not None:
         total = sum(0.0 if block.confidence is None else np.nansum(block.confidence) for block in blocks)
-        np.testing.assert_allclose(np.nansum(found), total)
+        np.testing.assert_allclose(np.nansum(found[0]), total)
 
 
 #: Checks of all items, and of those whose statistics can be collected.

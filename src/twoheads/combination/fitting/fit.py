@@ -171,8 +171,8 @@ def _start_response(items: CountableItems | SampledItems, earlier: SufficientSta
     if confidences is None:
         if items.schema.levels is None:
             return None
-        confidences = np.empty(0)
-    return ResponseModel().start(confidences, items.schema.n_classes, items.schema.scored)
+        confidences = np.empty(0), None
+    return ResponseModel().start(confidences[0], items.schema.n_classes, items.schema.scored, confidences[1])
 
 
 def _fit_pool(parts: Parts, opened: _Opened) -> tuple[ModelPool, Calibrator]:

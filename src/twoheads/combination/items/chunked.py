@@ -126,11 +126,11 @@ class ChunkedItems:
         """Every item has weight 1."""
         return False
 
-    def confidences(self) -> Floats | None:
-        """All confidences; None if there are none and nobody answered "unsure"."""
+    def confidences(self) -> tuple[Floats, Floats | None] | None:
+        """All confidences, which have no weights; None if there are none and nobody answered "unsure"."""
         if not any(summary.has_confidence for summary in self.summaries):
             return None
-        return np.concatenate(list(self.blocks().map(partial(_confidences, self.schema))))
+        return np.concatenate(list(self.blocks().map(partial(_confidences, self.schema)))), None
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""
@@ -265,7 +265,7 @@ def _number(block: Block) -> Codes:
 
 
 def _confidences(schema: Schema, block: Block) -> Floats:
-    return schema.confidences(block.answers, block.confidence)
+    return schema.confidences(block.answers, block.confidence)[0]
 
 
 def _labelled_blocks(chunk: list[Block]) -> list[Block]:

@@ -91,11 +91,11 @@ class InMemoryItems:
         """Whether an item may have another weight than 1."""
         return self.weight is not None
 
-    def confidences(self) -> Floats | None:
-        """All confidences; None if there are none and nobody answered "unsure"."""
+    def confidences(self) -> tuple[Floats, Floats | None] | None:
+        """All confidences and the weights of their items; None if there are none and nobody answered "unsure"."""
         if self.observations.confidence is not None:
-            return self.schema.confidences(self.observations.answers, self.observations.confidence)
-        return None if self.observations.unsure is None else np.empty(0)
+            return self.schema.confidences(self.observations.answers, self.observations.confidence, self.weight)
+        return None if self.observations.unsure is None else (np.empty(0), None)
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""

@@ -77,7 +77,7 @@ def open_items(
         observations = observations.with_models(models)
     if observations.scores is not None:
         known = LearntItems.of(observations, truth)  # by the scores as they were given
-        reading = reading.with_levels_of(observations, truth)
+        reading = reading.with_levels_of(observations, truth, weight)
     reading = reading.with_zeros_of(observations)
     observations = reading.read(observations)
     schema = Schema.of(observations, reading.levels)

@@ -15,7 +15,7 @@ from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.engines.blocks import map_blocks
 from twoheads.errors import InvalidObservations
-from twoheads.kernels.answers import Answers
+from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
@@ -108,13 +108,19 @@ class Schema:
             return None
         return np.array([self.levels.places(self.annotators), self.levels.sizes, self.levels.upper], dtype=np.intp)
 
-    def confidences(self, answers: Answers | None, confidence: Floats | None) -> Floats:
-        """The confidences among numbers per answer, without the levels of scores."""
+    def confidences(
+        self, answers: Answers | None, confidence: Floats | None, weight: Floats | None = None
+    ) -> tuple[Floats, Floats | None]:
+        """The confidences among numbers per answer, without the levels of scores, and the weights of their items.
+
+        weight  (n_items,) or None
+        """
         if confidence is None or answers is None:
-            return np.empty(0)
-        if self.scored is None:
-            return confidence
-        return confidence[scored_rank(self.scored[0], answers.column // self.n_classes) < 0]
+            return np.empty(0), None
+        known = np.ones(len(confidence), dtype=bool)
+        if self.scored is not None:
+            known = scored_rank(self.scored[0], answers.column // self.n_classes) < 0
+        return confidence[known], None if weight is None else weight[item_of_answers(answers)[known]]
 
 
 class Items(Protocol):
@@ -154,8 +160,8 @@ class CountableItems(Items, Protocol):
     def n_labelled(self) -> int:
         """Number of items whose truth is known."""
 
-    def confidences(self) -> Floats | None:
-        """All confidences; None if there are none and nobody answered "unsure"."""
+    def confidences(self) -> tuple[Floats, Floats | None] | None:
+        """All confidences and the weights of their items; None if there are none and nobody answered "unsure"."""
 
     def learnt(self) -> LearntItems:
         """What the labelled items are recognised by."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from twoheads.confusion.score_levels import LOOK, ScoreLevels, answered
+from twoheads.confusion.score_levels import LOOK, ScoreLevels, ScoreSample, answered
 from twoheads.engines.cluster import ClusterTable
-from twoheads.kernels.arrays import Codes
+from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations, as_truth
 from twoheads.observations.model_rows import zeros_as
@@ -45,11 +45,11 @@ class Reading:
             return self
         return replace(self, zeros=zeros_as(observations.model_proba, observations.model_scale))
 
-    def with_levels_of(self, observations: Observations, truth: Codes) -> Reading:
-        """The same with the levels of scores, where a fit begins."""
+    def with_levels_of(self, observations: Observations, truth: Codes, weight: Floats | None) -> Reading:
+        """The same with the levels of scores, where a fit begins; weight (n_items,) or None."""
         if self.continued or observations.scores is None:
             return self
-        return replace(self, levels=ScoreLevels.of(observations, truth))
+        return replace(self, levels=ScoreLevels.of(observations, truth, weight))
 
     def with_levels(self, table: ScannedTable | ClusterTable, rows: int) -> Reading:
         """The same with the levels of a table's scores: they need a pass over it, in blocks of so many rows."""
@@ -59,6 +59,6 @@ class Reading:
         for observations, y in table.blocks(rows, items=False):
             end = start + len(observations)
             own = sample[(sample >= start) & (sample < end)] - start
-            parts.append((observations.take(own), as_truth(y, observations)[own]))
+            parts.append(ScoreSample.of(observations.take(own), as_truth(y, observations)[own]))
             start = end
         return replace(self, levels=ScoreLevels.of_sample(parts))

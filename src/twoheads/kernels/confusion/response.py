@@ -11,16 +11,20 @@ import numpy as np
 from scipy.special import gammaln
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.numerics.quantiles import higher_quantiles
 
 N_LEVELS = 4
 STRENGTH: Floats = np.geomspace(1.0, 5000.0, 16)
 
 
-def level_bounds(confidence: Floats) -> Floats:
-    """Lower bounds of all levels but the first: quartiles of the confidences, ties merged."""
+def level_bounds(confidence: Floats, weight: Floats | None = None) -> Floats:
+    """Lower bounds of all levels but the first: quartiles of the confidences, ties merged.
+
+    weight  (n_confidences,) of their items; None for 1
+    """
     if not len(confidence):
         return np.empty(0)
-    quartiles = np.quantile(confidence, np.arange(1, N_LEVELS) / N_LEVELS, method="higher")
+    quartiles = higher_quantiles(confidence, np.arange(1, N_LEVELS) / N_LEVELS, weight)
     bounds = np.unique(quartiles)
     return np.asarray(bounds[bounds > confidence.min()])
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.response import dirichlet_strength
+from twoheads.kernels.numerics.quantiles import higher_quantiles
 
 N_LEVELS = 10
 #: Weight of the member's own distribution of levels, which is the same for both classes.
@@ -20,12 +21,15 @@ MARGINAL_WEIGHT = 8.0
 SOFT_WEIGHT = 30.0
 
 
-def score_bounds(scores: Floats) -> Floats:
-    """Lower bounds of all levels but the first: of few distinct values each is a level, else tenths, ties merged."""
+def score_bounds(scores: Floats, weight: Floats | None = None) -> Floats:
+    """Lower bounds of all levels but the first: of few distinct values each is a level, else tenths, ties merged.
+
+    weight  (n_scores,) of the scores' items; None for 1
+    """
     values = np.unique(scores)
     if len(values) <= N_LEVELS:
         return values[1:]
-    tenths = np.unique(np.quantile(scores, np.arange(1, N_LEVELS) / N_LEVELS, method="higher"))
+    tenths = np.unique(higher_quantiles(scores, np.arange(1, N_LEVELS) / N_LEVELS, weight))
     return np.asarray(tenths[tenths > values[0]])
 
 
@@ -34,14 +38,15 @@ def score_levels(scores: Floats, bounds: Floats) -> Codes:
     return np.asarray(np.searchsorted(bounds, scores, side="right"))
 
 
-def first_upper_level(scores: Floats, bounds: Floats, share: float) -> int:
+def first_upper_level(scores: Floats, bounds: Floats, share: float, weight: Floats | None = None) -> int:
     """The first level that means the second class: as many scores are there as that class has items, or nearly.
 
-    share  of the second class among items
+    share   of the second class among items
+    weight  (n_scores,) of the scores' items; None for 1
     """
     if not len(bounds):
         return 1
-    counts = np.bincount(score_levels(scores, bounds), minlength=len(bounds) + 1)
+    counts = np.bincount(score_levels(scores, bounds), weight, len(bounds) + 1)
     above = counts[::-1].cumsum()[::-1] / counts.sum()  # share of the scores at this level or above
     return int(1 + np.abs(above[1:] - share).argmin())
 
