@@ -87,12 +87,13 @@ def test_shapes_by_hand():
 )
 def test_leave_one_out_rows_are_those_of_a_refit(confusion):
     problem = simulate(25, 3, seed=5)
-    confusion.fit(problem.X, problem.truth)
-    rows = confusion.leave_one_out_rows()(problem.human, problem.truth)
+    weight = np.random.default_rng(1).choice([0.5, 1.0, 2.5], 25)
+    confusion.fit(problem.X, problem.truth, sample_weight=weight)
+    rows = confusion.leave_one_out_rows(problem.human, problem.truth, weight)(np.arange(25), None)
     assert rows.shape == (3, 25)
     for item, (answer, truth) in enumerate(zip(problem.human, problem.truth, strict=True)):
-        counts = counted(problem)
-        counts[answer, truth] -= 1
+        counts = confusion.counts_[0].copy()
+        counts[answer, truth] -= min(weight[item], counts[answer, truth])
         if isinstance(confusion, HierarchicalConfusion):
             refitted = written_out(counts, confusion.shapes_)[answer]
         else:
@@ -105,7 +106,7 @@ def test_leave_one_out_rows_of_several_people():
     counts = rng.integers(1, 9, (2, 3, 3)).astype(float)
     column, truth = np.array([0, 4, 5]), np.array([0, 1, 2])  # the first person's 0, the second's 1 and 2
     for confusion in (DirichletConfusion(), OneCoinConfusion()):
-        rows = confusion.fit_counts(counts).leave_one_out_rows()(column, truth)
+        rows = confusion.fit_counts(counts).leave_one_out_rows(column, truth, np.ones(3))(np.arange(3), None)
         for at, (person, answer) in enumerate([(0, 0), (1, 1), (1, 2)]):
             left = counts.copy()
             left[person, answer, truth[at]] -= 1
@@ -138,12 +139,13 @@ def test_folds_give_the_crowd_without_the_item_and_the_person_without_the_answer
     fold_counts = np.stack([counts.sum(axis=0) * 0.3, counts.sum(axis=0) * 0.1])
     confusion = HierarchicalConfusion().fit_counts(counts)
     column, truth, fold = np.array([0, 4, 8, 13]), np.array([0, 2, 1, 1]), np.array([0, 1, 1, 0])
-    rows = confusion.leave_one_out_rows(1.0, fold_counts)(column, truth, fold)
+    weight = np.array([1.0, 1.0, 0.5, 1.0])
+    rows = confusion.leave_one_out_rows(column, truth, weight, fold_counts)(np.arange(4), fold)
     for at, (place, true_label, part) in enumerate(zip(column, truth, fold, strict=True)):
         person, answer = divmod(place, 3)
         crowd = written_out(confusion.crowd_counts_ - fold_counts[part], confusion.shapes_)
         left = counts[person].copy()
-        left[answer, true_label] -= 1
+        left[answer, true_label] -= weight[at]
         (mean,) = annotator_means(crowd, _accuracy(left, crowd, confusion.spread_)[None])
         expected = (left + confusion.strength_ * mean) / (left.sum(axis=0) + confusion.strength_)
         np.testing.assert_allclose(rows[:, at], expected[answer], atol=1e-5)

@@ -163,12 +163,13 @@ def test_rows_without_an_answer_are_those_of_counts_without_it():
     rng = np.random.default_rng(8)
     counts = np.concatenate([draw(rng, abled(rng.normal(0, 1, 4)), n) for n in (1, 20, 3_000)]) + 0.25
     person, answer, truth = (grid.ravel() for grid in np.meshgrid(range(12), range(3), range(3), indexing="ij"))
-    for spread, weight in ((0.2, 1.0), (2.0, 1.0), (2.0, 0.5)):
+    for spread, own in ((0.2, 1.0), (2.0, 1.0), (2.0, 0.5), (0.2, 3.0), (2.0, 3.0), (2.0, 1000.0)):
+        weight = own * rng.uniform(0.5, 1.0, len(person)) if own > 1 else np.full(len(person), own)
         held = abilities_of(counts, CROWD, spread)
-        rows = leave_one_out_annotator_rows(counts, CROWD, 12.0, held, person * 3 + answer, truth, weight)
+        rows = leave_one_out_annotator_rows(counts, CROWD, (spread, 12.0), held, person * 3 + answer, truth, weight)
         for at, (p, a, t) in enumerate(zip(person, answer, truth, strict=True)):
             left = counts[p].copy()
-            left[a, t] -= min(weight, left[a, t])
+            left[a, t] -= min(weight[at], left[a, t])
             prior = annotator_means(CROWD, brute_force(left, CROWD, spread)[3][None])[0]
             expected = (left + 12.0 * prior) / (left.sum(axis=0) + 12.0)
             np.testing.assert_allclose(rows[:, at], expected[a], atol=5e-4)

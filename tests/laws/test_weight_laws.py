@@ -58,3 +58,90 @@ def test_large_weights_can_be_fitted(table, unit):
     X, y, truth = table
     team = th.recommended().fit(X, y, sample_weight=np.full(N_ITEMS, unit))
     assert np.mean(team.predict(X) == truth) > 0.8
+
+
+@pytest.mark.parametrize("people", [1, 3])
+@pytest.mark.parametrize("weights", ["two", "mixed"])
+def test_an_item_does_not_vouch_for_itself_by_its_weight(people, weights):
+    # Answers by chance beside a model: nobody errs less often than the record of items that are left out whole.
+    errors = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        truth, share = rng.integers(3, size=30), rng.dirichlet(np.ones(3), 30)
+        columns = {f"human_{at}" if people > 1 else "human": rng.integers(3, size=30) for at in range(people)}
+        table = pd.DataFrame(columns | {f"p_{at}": share[:, at] for at in range(3)})
+        weight = np.full(30, 2.0) if weights == "two" else rng.choice([1.0, 5.0, 10.0], 30)
+        record = th.recommended().fit(table, truth, sample_weight=weight).holdout_
+        errors.append(record.errors / record.n)
+    assert np.mean(errors) > 2 / 3 - 0.035
+
+
+def _permuted(n_items, n_labels, people, *, model, weighted):
+    rng = np.random.default_rng(7)
+    truth = rng.integers(3, size=n_items)
+    columns = {
+        f"human_{at}": np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items)) for at in range(people)
+    }
+    if model:
+        share = rng.dirichlet(np.ones(3), n_items) + np.eye(3)[truth] * 0.4
+        columns |= {f"p_{at}": share[:, at] / share.sum(axis=1) for at in range(3)}
+    y = np.where(np.arange(n_items) < n_labels, truth, -1)
+    return pd.DataFrame(columns), y, rng.integers(1, 4, n_items) * 1.0 if weighted else None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("n_items", "n_labels", "people", "model"),
+    [(700, 350, 2, True), (2900, 2700, 4, False), (2900, 2700, 4, True)],
+    ids=["strengths", "panel of judges", "panel beside a model"],
+)
+def test_the_order_of_rows_changes_nothing(n_items, n_labels, people, model, weighted):
+    X, y, weight = _permuted(n_items, n_labels, people, model=model, weighted=weighted)
+    order = np.random.default_rng(8).permutation(n_items)
+    team = th.recommended().fit(X, y, sample_weight=weight)
+    shuffled = X.iloc[order].reset_index(drop=True)
+    other = th.recommended().fit(shuffled, y[order], sample_weight=None if weight is None else weight[order])
+    np.testing.assert_allclose(other.predict_proba(X), team.predict_proba(X), atol=1e-9)
+    assert other.holdout_.log_loss == pytest.approx(team.holdout_.log_loss, abs=1e-10)
+
+
+def test_levels_of_scores_are_those_of_repeated_items():
+    rng = np.random.default_rng(3)
+    truth, times = rng.integers(2, size=200), rng.integers(1, 6, 200)
+    X = pd.DataFrame({f"{name}.score": truth + rng.normal(0, 1, 200) for name in ("ann", "bob", "cid")})
+    known = np.where(np.arange(200) < 120, truth, -1)
+    weighted = th.recommended().fit(X, known, sample_weight=times).levels_
+    repeated = th.recommended().fit(
+        X.loc[np.repeat(np.arange(200), times)].reset_index(drop=True), np.repeat(known, times)
+    )
+    for one, other in zip(weighted.bounds, repeated.levels_.bounds, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert weighted.upper == repeated.levels_.upper
+    assert not all(
+        np.array_equal(one, other)
+        for one, other in zip(weighted.bounds, th.recommended().fit(X, known).levels_.bounds, strict=True)
+    )
+
+
+def test_levels_of_confidence_are_those_of_repeated_items():
+    rng = np.random.default_rng(4)
+    truth, times = rng.integers(2, size=150), rng.integers(1, 6, 150)
+    X = pd.DataFrame({"human": truth, "confidence": rng.random(150), "p_0": 0.4, "p_1": 0.6})
+    weighted = th.recommended().fit(X, truth, sample_weight=times)
+    repeated = th.recommended().fit(
+        X.loc[np.repeat(np.arange(150), times)].reset_index(drop=True), np.repeat(truth, times)
+    )
+    np.testing.assert_array_equal(weighted.response_.bounds_, repeated.response_.bounds_)
+
+
+def test_labels_of_l_and_l_are_counted_whatever_their_weights():
+    X, y = [[0, 0.6, 0.4], [1, 0.3, 0.7], [0, 0.2, 0.8], [1, 0.1, 0.9]] * 25, [0, 1, 0, 1] * 25
+    weight = np.where(np.arange(100) < 10, 10.0, 1.0)
+    facts = th.LabelLabelCombiner().fit(X, y, sample_weight=weight).facts()
+    assert facts["human"]["answers"] == facts["model"]["answers"] == 100
+    # Kish's number is (100 + 90)^2 / (1000 + 90) = 33.1: all right, the interval is that of as many.
+    low, high = facts["human"]["accuracy"][1:]
+    few = th.LabelLabelCombiner().fit(X[:33], y[:33]).facts()["human"]["accuracy"]
+    assert low == pytest.approx(few[1], abs=0.003)
+    assert high == pytest.approx(few[2], abs=0.003)
+    assert "100 labels" in th.LabelLabelCombiner().fit(X, y, sample_weight=weight).describe()

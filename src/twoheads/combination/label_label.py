@@ -50,6 +50,8 @@ class LabelLabelCombiner(Combiner):
         Number of items with the model's label l and the truth j, at ``[l, j]``.
     unit_ : float
         Weight of one item where they count as Kish's number of them: accuracies are stated for so many.
+    label_numbers_ : ndarray of shape (n_annotators + 1,)
+        How many labels with truth each annotator gave, and the model, whatever their weights.
     true_given_model_ : ndarray of shape (n_classes, n_classes)
         ``true_given_model_[j, l]`` is P(truth j | the model's label l); columns sum to 1.
 
@@ -83,6 +85,9 @@ class LabelLabelCombiner(Combiner):
         self.confusion_.fit_counts(counts.reshape(n_annotators, -1, n_classes))
         answered = Answers(model_label(observations.block(slice(0, len(observations)))))
         self.model_counts_ = hard_counts(answered, truth, weight, n_classes, n_classes)
+        column = observations.answers.column
+        given = np.bincount(column[column != MISSING] // n_classes, minlength=n_annotators)
+        self.label_numbers_ = np.append(given, np.count_nonzero(answered.column != MISSING)).astype(np.float64)
         self.true_given_model_ = model.fit_counts(self.model_counts_.T[None]).crowd_given_true_
         return self
 
@@ -92,7 +97,8 @@ class LabelLabelCombiner(Combiner):
         people = [at for at, name in enumerate(self.annotators_) if name not in self.machines_]
         human_counts = self.confusion_.counts_[people].sum(axis=0)
         counts = human_counts / self.unit_, self.model_counts_ / self.unit_
-        return label_label_facts(self.classes_, self.annotators_, *counts)
+        numbers = int(self.label_numbers_[people].sum()), int(self.label_numbers_[-1])
+        return label_label_facts(self.classes_, self.annotators_, counts, numbers)
 
     def describe(self) -> str:
         """The fitted quantities as text, one sentence per line."""

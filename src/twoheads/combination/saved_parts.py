@@ -15,10 +15,12 @@ from twoheads.calibration.imax import IMaxBinning
 from twoheads.calibration.temperature import TemperatureScaling
 from twoheads.calibration.vector import VectorScaling
 from twoheads.combination.combiner import Combiner
+from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.label_label import LabelLabelCombiner
 from twoheads.combination.learnt import LearntItems
 from twoheads.combination.logistic import LogisticCombiner
 from twoheads.combination.pool import ModelPool
+from twoheads.combination.saved_record import need_label_label, need_record
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
@@ -98,6 +100,10 @@ def need_parts(team: Combiner) -> None:
             _need_confusion(part, sizes)
         elif isinstance(part, LogisticCombiner):
             _need_logistic(part, sizes)
+        elif isinstance(part, HoldoutRecord):
+            need_record(part)
+        elif isinstance(part, LabelLabelCombiner):
+            need_label_label(part)
 
 
 def need_floats(values: Any, shape: tuple[int | None, ...], name: str, low: float = -_INF, high: float = _INF) -> None:

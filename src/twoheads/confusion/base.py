@@ -126,7 +126,7 @@ class Confusion(BaseEstimator, ABC):
             counts = self.counts_[person].copy()
             counts[answer, true_label] = max(counts[answer, true_label] - weight[at], 0.0)
             known[:, at] = self.given_true(counts)[answer]
-        return lambda point, fold=None: np.take(known, point, axis=1)
+        return rows_of(known)
 
     def accuracy_posterior(self) -> tuple[Floats, Floats]:
         """Values of the accuracy over all classes, and the posterior probability of each, from a Beta(3, 1) prior."""
@@ -163,6 +163,15 @@ class Confusion(BaseEstimator, ABC):
     def log_table(self) -> Floats:
         """Log of `people` as one table, a row per (person, answer), the crowd's rows last."""
         return log_table(self.people())
+
+
+def rows_of(known: Floats) -> Rows:
+    """Rows of points, (n_classes, n_points), as a function; they are the same in every fold."""
+
+    def rows(point: Codes, fold: Codes | None) -> Floats:
+        return np.asarray(np.take(known, point, axis=1))
+
+    return rows
 
 
 def columns_of(column: Codes, place: Codes, n_answers: int) -> Codes:

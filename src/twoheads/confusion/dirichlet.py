@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.utils.validation import check_is_fitted
 
-from twoheads.confusion.base import Confusion, Rows
+from twoheads.confusion.base import Confusion, Rows, rows_of
 from twoheads.errors import InvalidParameter
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.matrices import column_log_density, normalise_columns
@@ -90,7 +90,7 @@ class DirichletConfusion(Confusion):
         known = np.take(np.ascontiguousarray(self.people().reshape(-1, n_classes).T), column, axis=1)
         at_truth = np.divide(own, rest, out=np.full_like(own, 1.0 / n_answers), where=rest > 0)
         known[truth, np.arange(len(column))] = at_truth
-        return lambda point, fold=None: np.take(known, point, axis=1)
+        return rows_of(known)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Credible interval of ``P(the right answer | truth j)`` for each class j: that of a Beta.

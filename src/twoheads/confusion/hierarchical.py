@@ -209,8 +209,7 @@ class HierarchicalConfusion(Confusion):
     ) -> Rows:
         """Rows of matrices fitted without one answer, exactly and without a refit (the shapes are held).
 
-        Where several people share the crowd's matrix, it is fitted without the answer's fold, so that no answer on the
-        same item contributes.
+        Where several people share the crowd's matrix, it is fitted without the answer's fold, and so without the item.
         """
         if self._has_groups:
             return self._rows_of_groups(column, truth, weight, fold_counts)
@@ -219,7 +218,11 @@ class HierarchicalConfusion(Confusion):
             return self._rows_by_fold(column, truth, weight, nothing if fold_counts is None else fold_counts)
         posterior = self._posterior()
         left_out = leave_one_out(posterior, column % self.counts_.shape[1], truth, weight)
-        return lambda point, fold=None: leave_one_out_rows(posterior, left_out, point)
+
+        def rows(point: Codes, fold: Codes | None) -> Floats:
+            return leave_one_out_rows(posterior, left_out, point)
+
+        return rows
 
     def _rows_of_groups(self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats | None) -> Rows:
         """A person alone needs no folds: no answer of a machine is in the matrix."""
@@ -232,7 +235,7 @@ class HierarchicalConfusion(Confusion):
             folds = None if fold_counts is None or len(who) == 1 else fold_counts[:, at]
             rows_of.append(group.leave_one_out_rows(own_column, truth[own], weight[own], folds))
 
-        def rows(point: Codes, fold: Codes | None = None) -> Floats:
+        def rows(point: Codes, fold: Codes | None) -> Floats:
             known = np.empty((n_classes, len(point)))
             for at, own_rows in enumerate(rows_of):
                 own = np.flatnonzero(group_of[point] == at)
@@ -248,7 +251,7 @@ class HierarchicalConfusion(Confusion):
         alone = len(self.counts_) == 1
         abilities = [] if alone else [abilities_of(self.counts_, crowd, self.spread_) for crowd in crowds]
 
-        def rows(point: Codes, fold: Codes | None = None) -> Floats:
+        def rows(point: Codes, fold: Codes | None) -> Floats:
             known = np.empty((n_classes, len(point)))
             for at, crowd in enumerate(crowds):
                 subset = np.arange(len(point)) if fold is None else np.flatnonzero(fold == at)
@@ -257,9 +260,7 @@ class HierarchicalConfusion(Confusion):
                     known[:, subset] = crowd[column[own] % n_answers].T
                 else:
                     prior, answers = (self.spread_, self.strength_), (column[own], truth[own], weight[own])
-                    known[:, subset] = leave_one_out_annotator_rows(
-                        self.counts_, crowd, prior, abilities[at], *answers
-                    )
+                    known[:, subset] = leave_one_out_annotator_rows(self.counts_, crowd, prior, abilities[at], *answers)
             return known
 
         return rows

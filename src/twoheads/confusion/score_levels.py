@@ -68,16 +68,14 @@ class ScoreLevels(BaseEstimator):
     positive: str
 
     @classmethod
-    def of(
-        cls, observations: Observations, truth: Codes | None, weight: Floats | None = None
-    ) -> ScoreLevels | None:
+    def of(cls, observations: Observations, truth: Codes | None, weight: Floats | None = None) -> ScoreLevels | None:
         """The levels of scores; None where nobody gives scores. An item of weight 2 is two; weight (n_items,)."""
         if observations.scores is None:
             return None
         rows = evenly_spaced(len(observations), LOOK)
         if weight is not None:
             rows = rows[weight[rows] > 0]
-        known, share = (None if each is None else each[rows] for each in (truth, weight))
+        known, share = None if truth is None else truth[rows], None if weight is None else weight[rows]
         return cls.of_sample([ScoreSample.of(observations.take(rows), known, share)])
 
     @classmethod

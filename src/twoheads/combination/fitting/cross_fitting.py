@@ -107,9 +107,11 @@ def _table(rows: Rows, n_points: int, n_folds: int | None, function: Callable[[F
     """The function of rows, from a table of all points and folds."""
     folds = [None] if n_folds is None else [np.full(n_points, at) for at in range(n_folds)]
     table = np.concatenate([function(rows(np.arange(n_points), fold)) for fold in folds], axis=1)
-    return lambda point, fold=None: np.asarray(
-        np.take(table, point if fold is None else point + n_points * fold, axis=1)
-    )
+
+    def from_table(point: Codes, fold: Codes | None) -> Floats:
+        return np.asarray(np.take(table, point if fold is None else point + n_points * fold, axis=1))
+
+    return from_table
 
 
 def _log(proba: Floats) -> Floats:

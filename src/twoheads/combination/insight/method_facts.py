@@ -14,18 +14,23 @@ from twoheads.observations.labels import label_text
 
 
 def label_label_facts(
-    classes: NDArray[Any], annotators: tuple[str, ...], human_counts: Floats, model_counts: Floats, level: float = 0.95
+    classes: NDArray[Any],
+    annotators: tuple[str, ...],
+    counts: tuple[Floats, Floats],
+    numbers: tuple[int, int],
+    level: float = 0.95,
 ) -> dict[str, Any]:
     """Facts about L+L: the accuracy of people and of the model, ``[estimate, low, high]``.
 
-    human_counts, model_counts  (n_classes, n_classes) labels under each true class, of items of weight 1
+    counts   (n_classes, n_classes) of people and of the model: labels by true class, as Kish counts weighted ones
+    numbers  how many labels there are of people and of the model
     """
     return {
         "classes": [label_text(name) for name in classes],
         "annotators": list(annotators),
         "level": level,
-        "human": {"kind": "measured", **_accuracy(human_counts, level)},
-        "model": _accuracy(model_counts, level),
+        "human": {"kind": "measured", "answers": numbers[0], **_accuracy(counts[0], level)},
+        "model": {"answers": numbers[1], **_accuracy(counts[1], level)},
     }
 
 
@@ -52,8 +57,8 @@ def logistic_facts(
 
 
 def _accuracy(counts: Floats, level: float) -> dict[str, Any]:
-    """The number of answers, and the accuracy over all classes, with a Beta prior."""
+    """The accuracy over all classes, with a Beta prior."""
     right, total = float(np.trace(counts)), float(counts.sum())
     low, high = beta.interval(level, right + ACCURACY_RIGHT, total - right + ACCURACY_WRONG)
     accuracy = (right + ACCURACY_RIGHT) / (total + ACCURACY_RIGHT + ACCURACY_WRONG)
-    return {"answers": total, "accuracy": [accuracy, float(low), float(high)]}
+    return {"accuracy": [accuracy, float(low), float(high)]}

@@ -134,7 +134,7 @@ def leave_one_out(posterior: HierarchicalPosterior, answer: Codes, truth: Codes,
         node = posterior.weight / predicted  # for v = 1
         other = np.flatnonzero(removed[chunk] != 1.0)
         if len(other):
-            node[other] = np.exp(_log_weight_without(posterior, log_weight, *(each[other] for each in at)))
+            node[other] = np.exp(_log_weight_without(posterior, log_weight, at[0][other], at[1][other], at[2][other]))
         node /= node.sum(axis=(1, 2, 3), keepdims=True)
         own[chunk] = np.einsum("poas,poas->p", node, predicted)
         moments[chunk] = _moments(node)

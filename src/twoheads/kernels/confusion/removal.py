@@ -18,7 +18,7 @@ from twoheads.kernels.arrays import Codes, Floats
 #: Distinct weights of a cell up to which every one is computed; of more, the heaviest, and points between the others.
 EXACT, HEAVIEST = 12, 4
 _POINTS = EXACT - HEAVIEST
-_FROM_POINTS: Floats = np.linalg.inv(chebvander(chebpts1(_POINTS), _POINTS - 1))
+_FROM_POINTS: Floats = np.asarray(np.linalg.inv(chebvander(chebpts1(_POINTS), _POINTS - 1)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,9 @@ class Removals:
 
         cell  (n_cells,) ascending
         """
-        return cls(*np.divmod(cell, n_classes), np.ones(len(cell)), _places(cell), np.arange(len(cell))[None], n_classes)
+        return cls(
+            *np.divmod(cell, n_classes), np.ones(len(cell)), _places(cell), np.arange(len(cell))[None], n_classes
+        )
 
     @classmethod
     def of_answers(cls, parts: Sequence[tuple[Codes, Floats]], n_classes: int) -> Removals:

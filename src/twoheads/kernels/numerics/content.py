@@ -64,9 +64,10 @@ def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
 
 
 def sample_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
-    """Two times 64 bits of each item, (n_items,): by the first samples are drawn, the second tells apart what it cannot.
+    """Two times 64 bits of each item, (n_items,).
 
-    The first does not know what the classes are called, but where an item has no model row.
+    Samples are drawn by the first; the second tells apart what it cannot. The first does not know what the classes are
+    called, but where an item has no model row.
     """
     labelled = block if block.true_label is not None else replace(block, true_label=np.full(block.n_items, MISSING))
     content, alike = content_hashes(labelled, annotators)

@@ -68,7 +68,7 @@ def item_hashes(block: Block) -> Hashes:
 
 
 def leading_bits(value: Floats) -> Hashes:
-    """Bits of numbers. Not all digits: the last may depend on an item's place in its block, and on the order of the classes."""
+    """Not all digits: the last may depend on an item's place in its block, and on the order of the classes."""
     return np.asarray((value.astype(np.float32).view(np.uint32) >> np.uint32(8)).astype(np.uint64))
 
 
