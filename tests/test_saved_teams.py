@@ -104,6 +104,53 @@ def test_an_entry_out_of_range_is_refused(what, document, tmp_path):
         read(changed(document, place, lambda holder, key: holder.__setitem__(key, value)), tmp_path / "t.json")
 
 
+RECORD = ("fitted", "holdout_", "parameters")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("unit", 0.0, "unit of its HoldoutRecord is not positive"),
+        ("unit", -2.0, "unit of its HoldoutRecord is negative"),
+        ("unit_over_human", 0.0, "unit_over_human of its HoldoutRecord is not positive"),
+        ("unit_over_model", float("inf"), "unit_over_model of its HoldoutRecord is negative or not finite"),
+        ("both_labelled", 1e9, "both_labelled of its HoldoutRecord is more than its items"),
+        ("both_labelled", -1.0, "both_labelled of its HoldoutRecord is negative"),
+        ("both_wrong", 1e6, "both_wrong of its HoldoutRecord is more than its both_labelled"),
+        ("both_wrong_by_chance", float("nan"), "both_wrong_by_chance of its HoldoutRecord is negative or not finite"),
+        ("both_wrong_p", 1.5, "both_wrong_p of its HoldoutRecord is above 1"),
+        ("errors", 1e6, "errors of its HoldoutRecord is more than its n"),
+        ("expected_over_human", float("inf"), "expected_over_human of its HoldoutRecord is not finite"),
+    ],
+)
+def test_numbers_of_a_record_must_be_those_of_one(name, value, words, document, tmp_path):
+    other = changed(document, (*RECORD, name), lambda holder, key: holder.__setitem__(key, _number(value)))
+    with pytest.raises(InvalidArtifact, match=words):
+        read(other, tmp_path / "t.json")
+
+
+def _number(value):
+    """As a saved team holds it."""
+    return value if np.isfinite(value) else {"float": repr(value)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("unit_", 0.0, "its unit_ is not a positive number"),
+        ("unit_", -1.0, "its unit_ is not a positive number"),
+        ("unit_", "x", "its unit_ is not a positive number"),
+        ("label_numbers_", {"array": {"dtype": "<f8", "shape": [1], "values": [3.0]}}, "its label_numbers_ are not"),
+        ("label_numbers_", None, "its label_numbers_ are not"),
+    ],
+)
+def test_numbers_of_l_and_l_must_be_those_of_one(name, value, words, tmp_path):
+    document = saved(OTHERS["L+L"], tmp_path / "t.json")
+    other = changed(document, ("fitted", name), lambda holder, key: holder.__setitem__(key, value))
+    with pytest.raises(InvalidArtifact, match=words):
+        read(other, tmp_path / "t.json")
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [

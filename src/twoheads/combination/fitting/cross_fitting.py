@@ -97,7 +97,9 @@ def _log_rows(confusion: Confusion, removals: Removals, fold_counts: Floats | No
         if share is None:
             found = rows(point[0], fold)
         else:
-            found = np.asarray(sum(part * rows(at, fold) for at, part in zip(point, share, strict=True) if part.any()))
+            found = np.zeros((removals.n_classes, len(column)))
+            for at, part in zip(point, share, strict=True):
+                found += part * rows(at, fold)
         return found if is_log else _log(found)
 
     return log_rows
