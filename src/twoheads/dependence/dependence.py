@@ -20,7 +20,7 @@ from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.agreement import Agreement
 from twoheads.kernels.dependence.grid import model_alone_weight
-from twoheads.kernels.dependence.left_out import left_out_probas
+from twoheads.kernels.dependence.left_out import Weights, left_out_probas
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
     Posterior,
@@ -227,20 +227,12 @@ class Dependence(BaseEstimator):
         return dependence_proba(log_proba, log_likelihood, self._nodes())
 
     def left_out_probas(
-        self,
-        log_proba: Floats,
-        log_likelihood: Floats,
-        true_label: Codes,
-        answers: Answers,
-        *,
-        n: float,
-        weight: Floats | None = None,
+        self, log_proba: Floats, log_likelihood: Floats, true_label: Codes, answers: Answers, weights: Weights
     ) -> tuple[Floats, Floats]:
         """The same of labelled items, each under the parameters' posterior without it; and so for the plain product.
 
         log_likelihood  (n_classes, n_items) from matrices fitted without the item
-        n               the weight of all labelled items of the fit
-        weight          (n_items,) that of each; None for 1
+        weights         (n_items,) or None, and that of all labelled items of the fit
         """
         several = answers.start is not None
         discounted = log_likelihood / design_effect(answers, self.correlation_) if several else log_likelihood
@@ -249,8 +241,7 @@ class Dependence(BaseEstimator):
         logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
         logits += self.bias_[self.bias_of_][:, :, None]
         parts, nodes = (logits, model + log_likelihood, model), (of_node, self.weight_)
-        alone = model_alone_weight(n)
-        return left_out_probas(*parts, *nodes, true_label, alone_weight=alone, item_weight=weight)
+        return left_out_probas(*parts, *nodes, true_label, weights[0], alone_weight=model_alone_weight(weights[1]))
 
     def model_proba(self, calibrated: Floats) -> Floats:
         """Probability of each class for items with a model row and no answer: no dependence, but the average bias.

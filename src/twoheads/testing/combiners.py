@@ -52,8 +52,8 @@ def check_renaming_classes_permutes(make: Make) -> None:
 
 
 def check_weight_two_is_the_item_twice(make: Make) -> None:
-    """Weight 2 is the item twice."""
-    X, truth = problem()
+    """Weight 2 is the item twice, among many items: where few are left out one by one, one of two rows stays."""
+    X, truth = problem(8000)
     times = np.random.default_rng(1).integers(1, 3, len(X))
     weighted = make().fit(X, truth, sample_weight=times.astype(float))
     repeated = make().fit(np.repeat(X, times, axis=0), np.repeat(truth, times))

@@ -67,7 +67,8 @@ def _answers_of(block: Block) -> tuple[Codes, Codes, Floats | None, Codes | slic
     """Column, true label, weight and item of each answer of a labelled block."""
     assert block.answers is not None
     assert block.true_label is not None
-    column, weight = block.answers.column, block.by_own_weight().weight
+    column = block.answers.column
+    weight = block.weight if block.own_weight is None else block.own_weight
     item: Codes | slice = slice(None)
     if block.answers.start is not None or (column == MISSING).any():
         there = column != MISSING
@@ -85,7 +86,8 @@ def _answer_likelihood(log_rows: LogRows, by_fold: bool, block: Block) -> Floats
 
 def _log_rows(confusion: Confusion, removals: Removals, fold_counts: Floats | None) -> LogRows:
     """Log of the confusion's `leave_one_out_rows`: from a table where few points occur."""
-    rows, is_log = confusion.leave_one_out_rows(*removals.points, fold_counts), removals.is_single
+    points, single = (removals.column, removals.truth, removals.weight), len(removals.number) == 1
+    rows, is_log = confusion.leave_one_out_rows(*points, fold_counts), single
     n_points, n_folds = len(removals.column), 1 if fold_counts is None else len(fold_counts)
     if n_points * n_folds * removals.n_classes <= TABLE_NUMBERS:
         rows = _table(rows, n_points, None if fold_counts is None else n_folds, _log if is_log else np.asarray)
@@ -93,10 +95,10 @@ def _log_rows(confusion: Confusion, removals: Removals, fold_counts: Floats | No
         is_log = False
 
     def log_rows(column: Codes, truth: Codes, weight: Floats | None, fold: Codes | None) -> Floats:
-        point, share = removals.places(column, truth, weight)
-        if share is None:
-            found = rows(point[0], fold)
+        if single:
+            found = rows(removals.number[0, removals.place[column * removals.n_classes + truth]], fold)
         else:
+            point, share = removals.places(column, truth, weight)
             found = np.zeros((removals.n_classes, len(column)))
             for at, part in zip(point, share, strict=True):
                 found += part * rows(at, fold)

@@ -11,6 +11,7 @@ import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import apart, out_of_fold_likelihood
 from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
+from twoheads.combination.fitting.left_out import left_out_posteriors
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.rule import CombinationRule
@@ -22,7 +23,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.groups import separation_mean
-from twoheads.kernels.dependence.left_out import MOST_LABELS, NUMBERS
+from twoheads.kernels.dependence.left_out import MOST_LABELS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.kernels.dependence.witnesses import strength_items
@@ -118,9 +119,11 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
     if len(labelled) > MODE_LABELS:
         blocks = blocks if blocks[0].n_items >= MIN_ITEMS else labelled.blocks(min_items=MIN_ITEMS)
         whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
+    sampled = rule.has_model and len(labelled) > strength_items(n_classes)
+    names = name_hashes(state.schema.annotators) if sampled else None
     with_model, without_model = state.statistics.answered
     dependence = copy(state.dependence).fit(
-        list(map_blocks(partial(_evidence, rule, out_of_fold, name_hashes(state.schema.annotators)), few)),
+        list(map_blocks(partial(_evidence, rule, out_of_fold, names), few)),
         whole,
         n=float(with_model if rule.has_model else with_model + without_model),
         log_temperature_prior=prior,
@@ -159,10 +162,9 @@ def held_out_predictions(state: FitState, preference: Preference | None = None) 
 
 
 def _left_out_of(state: FitState) -> float | None:
-    """The weight of all labels; None where there are so many, or as Kish counts them, that none needs leaving out."""
-    statistics = state.statistics
-    total = float(statistics.labels_per_class.sum())
-    return total if total <= MOST_LABELS * statistics.label_unit else None
+    """The weight of all labels; None where they are so many, by Kish's number, that none needs to be left out."""
+    total, squares = float(state.statistics.labels_per_class.sum()), state.statistics.labelled_squares
+    return total if total**2 <= MOST_LABELS * squares else None
 
 
 def _out_of_fold(state: FitState) -> OutOfFoldLikelihood:
@@ -194,7 +196,7 @@ def _separation(
 
     def kernel(block: Block) -> tuple[Floats]:
         assert block.true_label is not None
-        likelihood, combined, _ = _left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
+        likelihood, combined, _ = left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
         groups = rule.groups(block, likelihood, out_of_fold, dependence.correlation_)
         return (groups.log_likelihood(combined, block.true_label, block.weight),)
 
@@ -240,8 +242,9 @@ def unlabelled_weight(state: FitState) -> float:
     return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
-def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, annotators: Hashes, block: Block) -> Evidence:
-    return Evidence.of(_stage_input(rule, block), out_of_fold, sample_hashes(block, annotators))
+def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, names: Hashes | None, block: Block) -> Evidence:
+    """The evidence of a block, with hashes where it is to be sampled, which needs those of the annotators' names."""
+    return Evidence.of(_stage_input(rule, block), out_of_fold, None if names is None else sample_hashes(block, names))
 
 
 def _stage_input(rule: CombinationRule, block: Block) -> Block:
@@ -266,7 +269,7 @@ def _predictions(
     block: Block,
 ) -> tuple[Floats, Floats, Floats, Codes]:
     """`CrossFittedPredictions` of a block."""
-    likelihood, combined, product = _left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
+    likelihood, combined, product = left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
     combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
     shares = rule.human_label_shares(block, likelihood)
@@ -274,41 +277,3 @@ def _predictions(
         return combined, product, shares, rule.human_label(block, likelihood)
     people = schema.people_only(block)
     return combined, product, shares, rule.human_label(people, out_of_fold(people))
-
-
-def _left_out_posteriors(
-    rule: CombinationRule,
-    out_of_fold: OutOfFoldLikelihood,
-    dependence: Dependence,
-    plain: Dependence,
-    n_labels: float | None,
-    block: Block,
-) -> tuple[Floats, Floats, Floats]:
-    """Likelihood of a labelled block's answers, its posteriors, and those of the plain product, (n_classes, n_items).
-
-    With few labels each of them moves the parameters of the combination: they too are then left out.
-
-    n_labels  the weight of all labels; None where they are so many that a single one moves nothing
-    """
-    likelihood, both = out_of_fold(block), np.ones(block.n_items, dtype=bool)
-    both[np.concatenate(block.single_source_items(has_model=rule.has_model))] = False
-    if n_labels is None or len(dependence.weight_) * likelihood.size > NUMBERS or not both.any():
-        combined, product = rule.posteriors(block, likelihood, dependence, plain)
-        return likelihood, combined, product
-    left_out = _left_out(rule, dependence, block, likelihood, np.flatnonzero(both), n_labels)
-    if both.all():
-        return likelihood, *left_out
-    combined, product = rule.posteriors(block, likelihood, dependence, plain)
-    combined[:, both], product[:, both] = left_out
-    return likelihood, combined, product
-
-
-def _left_out(
-    rule: CombinationRule, dependence: Dependence, block: Block, likelihood: Floats, rows: Codes, n_labels: float
-) -> tuple[Floats, Floats]:
-    """Predictions of items with an answer and a model row, from parameters fitted without the item."""
-    assert block.answers is not None
-    assert block.true_label is not None
-    log_proba, truth, answers = rule.model_log_proba(block)[:, rows], block.true_label[rows], block.answers.take(rows)
-    weight = None if block.weight is None else block.weight[rows]
-    return dependence.left_out_probas(log_proba, likelihood[:, rows], truth, answers, n=n_labels, weight=weight)

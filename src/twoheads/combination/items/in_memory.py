@@ -81,7 +81,7 @@ class InMemoryItems:
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
         """At most so many items with an answer and no truth, by what they are; None where there is none."""
         rest = np.flatnonzero((self.truth == MISSING) & (self.observations.answers.per_item() > 0))
-        if len(rest) > size or self.weight is not None:
+        if len(rest) and (len(rest) > size or self.weight is not None):
             rest = rest[self.take(rest)._by_content()]
         rows = np.sort(self._evenly_spaced(rest, size))
         return self.take(rows)._block(slice(0, len(rows))) if len(rows) else None

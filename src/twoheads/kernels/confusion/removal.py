@@ -68,25 +68,13 @@ class Removals:
         column, truth = np.divmod(np.repeat(cell, sizes), n_classes)
         return cls(column, truth, np.concatenate([np.empty(0), *points]), _places(cell), number, n_classes)
 
-    @property
-    def points(self) -> tuple[Codes, Codes, Floats]:
-        """Column, truth and weight of each point."""
-        return self.column, self.truth, self.weight
-
-    @property
-    def is_single(self) -> bool:
-        """Whether every cell has one point."""
-        return len(self.number) == 1
-
-    def places(self, column: Codes, truth: Codes, weight: Floats | None) -> tuple[Codes, Floats | None]:
-        """The points from which each answer's row follows, and their shares in it; None where it is one point's.
+    def places(self, column: Codes, truth: Codes, weight: Floats | None) -> tuple[Codes, Floats]:
+        """The points from which each answer's row follows, and their shares in it.
 
         column, truth, weight  (n,) of answers that are among those known; no weight is 1
         returns                (width, n) twice
         """
         number = np.take(self.number, self.place[column * self.n_classes + truth], axis=1)
-        if self.is_single:
-            return number, None
         known, own = self.weight[number], np.ones(len(column)) if weight is None else weight
         same = known == own
         same[1:] &= ~same[:1]  # the first point, repeated, counts once

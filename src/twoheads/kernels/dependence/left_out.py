@@ -8,6 +8,8 @@ from twoheads.kernels.arrays import Codes, Floats
 
 #: With more labels than this a single one does not move the parameters.
 MOST_LABELS = 100
+#: The weights of items, None for 1, and that of all items of a fit.
+Weights = tuple[Floats | None, float]
 #: Numbers in one array over nodes, classes and items (8 MB).
 NUMBERS = 1_000_000
 
@@ -19,9 +21,9 @@ def left_out_probas(
     temperature_of: Codes,
     weight: Floats,
     true_label: Codes,
+    item_weight: Floats | None,
     *,
     alone_weight: float,
-    item_weight: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Each item's probabilities under the posterior without it: ``sum_g w_g / f_g(y)^u p_g(k)``, normalised over nodes.
 

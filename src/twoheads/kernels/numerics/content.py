@@ -69,15 +69,28 @@ def sample_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
     Samples are drawn by the first; the second tells apart what it cannot. The first does not know what the classes are
     called, but where an item has no model row.
     """
-    labelled = block if block.true_label is not None else replace(block, true_label=np.full(block.n_items, MISSING))
-    content, alike = content_hashes(labelled, annotators)
+    truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
+    block = replace(block, log_proba=_mean(block), members=(), true_label=truth)
+    content, _ = content_hashes(block, annotators)
+    # Confidences that are all the same, and a model that is there twice, say nothing: they change no sample.
+    known, alike = content_hashes(replace(block, confidence=None), annotators)
     own = item_hashes(block) + alike
     if block.no_model is not None:
-        own = np.where(block.no_model, content, own)
-    for log_proba in block.members or (block.log_proba,):
-        for row in np.nan_to_num(log_proba, nan=1.0):
-            content = mixed_bits(content * _CONFIDENCE + leading_bits(row))
+        own = np.where(block.no_model, known, own)
+    for row in block.log_proba:
+        content = mixed_bits(content * _CONFIDENCE + leading_bits(row))
     return mixed_bits(own), content
+
+
+def _mean(block: Block) -> Floats:
+    """The mean of the models' log-probabilities as given, (n_classes, n_items), over those that have a row."""
+    if not block.members:
+        return block.log_proba
+    there = ~np.isnan(block.members[0][0]) * 1.0
+    total, number = np.nan_to_num(block.members[0]), there
+    for member in block.members[1:]:
+        total, number = total + np.nan_to_num(member), number + ~np.isnan(member[0])
+    return np.asarray(total / np.maximum(number, 1.0))
 
 
 def content_order(own: Hashes, content: Hashes) -> Codes:
