@@ -169,8 +169,9 @@ class CountableItems(Items, Protocol):
 
 def content_places(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Codes:
     """The positions of all items of the blocks in an order by chance that depends on what the items are only."""
-    hashes = map_blocks(partial(sample_hashes, annotators=name_hashes(annotators)), blocks)
-    own, content = map(np.concatenate, zip(*hashes, strict=True))
+    hashes = list(map_blocks(partial(sample_hashes, annotators=name_hashes(annotators)), blocks))
+    own, content = (np.concatenate([each[at] for each in hashes]) for at in (0, 1))
+    del hashes  # of a large table they take as much memory as a block
     return content_order(own, content)
 
 

@@ -98,11 +98,16 @@ def content_order(own: Hashes, content: Hashes) -> Codes:
 
     own, content  (n_items,) as `sample_hashes` gives them
     """
-    order = np.lexsort((content, own))
-    first = np.searchsorted(own[order], own[order])
-    turn = (np.arange(len(own)) - first).astype(np.uint64)
-    key = mixed_bits(own[order] + turn * _ANSWER)
-    return order[np.lexsort((content[order], key))]
+    order = np.argsort(own, kind="stable")
+    again = np.flatnonzero(own[order[1:]] == own[order[:-1]])
+    if not len(again):
+        return order
+    alike = order[np.union1d(again, again + 1)]
+    alike = alike[np.lexsort((content[alike], own[alike]))]
+    turn = np.arange(len(alike)) - np.searchsorted(own[alike], own[alike])
+    key = own.copy()
+    key[alike] = np.where(turn > 0, mixed_bits(own[alike] + turn.astype(np.uint64) * _ANSWER), own[alike])
+    return np.lexsort((content, key))
 
 
 def _bits(confidence: Floats | None, answers: Answers) -> Hashes:
