@@ -60,7 +60,7 @@ def test_between_points_rows_are_those_at_the_own_weight(n_people, draw):
     removals, found = interpolated(confusion, column, truth, own)
     assert len(removals.column) <= EXACT * 9 * n_people < len(column)
     exact = confusion.leave_one_out_rows(column, truth, own)(np.arange(len(column)), None)
-    np.testing.assert_allclose(np.log(found), np.log(exact), atol=1e-4)
+    np.testing.assert_allclose(np.log(found), np.log(exact), atol=1e-9)
     heavy = np.argsort(-own)[:HEAVIEST]
     np.testing.assert_allclose(found[:, heavy], exact[:, heavy], rtol=1e-12)
 

@@ -38,14 +38,16 @@ def test_probabilities_are_finite_and_sum_to_one(problem, share):
 
 @settings(max_examples=15)
 @given(problems(), SHARES)
-def test_weight_two_is_the_item_twice(problem, share):
+def test_weight_two_is_the_item_twice_in_all_that_is_counted(problem, share):
     truth = partly(problem, share)
     weighted = recommended().fit(problem.X, truth, sample_weight=problem.weight)
     repeated = recommended().fit(np.repeat(problem.X, problem.weight, axis=0), np.repeat(truth, problem.weight))
-    np.testing.assert_allclose(weighted.predict_proba(problem.X), repeated.predict_proba(problem.X), **CLOSE)
-    if weighted.holdout_ is not None:
-        assert weighted.holdout_.errors == repeated.holdout_.errors
-        np.testing.assert_allclose(weighted.holdout_.log_loss, repeated.holdout_.log_loss, **CLOSE)
+    for name in ("counts", "labels_per_class", "overlap", "temperature_values", "answered", "annotation_counts"):
+        one, other = (getattr(team.statistics_, name) for team in (weighted, repeated))
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(weighted.confusion_.human_given_true_, repeated.confusion_.human_given_true_, **CLOSE)
+    if weighted.holdout_ is None:  # nothing was left out: one of two equal rows would have vouched for the other
+        np.testing.assert_allclose(weighted.predict_proba(problem.X), repeated.predict_proba(problem.X), **CLOSE)
 
 
 @settings(max_examples=15)

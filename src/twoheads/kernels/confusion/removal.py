@@ -27,7 +27,7 @@ class Removals:
 
     With more than `EXACT` distinct weights in a cell, the `HEAVIEST` are points themselves. Each of the others is less
     than a fifth of the cell's count, where rows are smooth in the weight: a polynomial through 8 Chebyshev points has
-    them to 1e-5 (`tests/kernels/test_removal.py`).
+    them to 1e-8 (`tests/kernels/test_removal.py`).
 
     column, truth, weight  (n_points,)
     place                  from the cell, ``column * n_classes + truth``, to its place in ``number``
