@@ -34,8 +34,9 @@ def world(n, *, team, model, people, share, shared_difficulty, rng):
         column.append(person * CLASSES + labels(accuracy, truth, difficulty, rng)[asked])
     answers = pack_answers(np.concatenate(item), np.concatenate(column), n)
     listed = RivalList(tuple(f"p{at}" for at in range(len(people))), ("model",), crowd=False)
-    said = Labels(answers, CLASSES, labels(model, truth, difficulty, rng)[None])
-    return listed.compared(listed.sums(said, truth, labels(team, truth, difficulty, rng)))
+    model_error, team_error = (1.0 * (labels(each, truth, difficulty, rng) != truth) for each in (model, team))
+    said = Labels(answers, CLASSES, model_error[None])
+    return listed.compared(listed.sums(said, truth, team_error))
 
 
 def false_claims(n, repeats, rng, **options):

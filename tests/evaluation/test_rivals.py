@@ -18,8 +18,8 @@ def test_rivals_by_hand():
     item, column = [0, 1, 2, 0, 1, 2, 3], [0, 0, 1, 2, 3, 3, 3]
     answers = pack_answers(np.array(item), np.array(column), 4)
     listed = RivalList(("Ann", "Bob"), ("model",), crowd=False)
-    said = Labels(answers, 2, np.array([[0, 0, 0, 1]]))
-    found = listed.compared(listed.sums(said, np.zeros(4, int), np.array([0, 0, 1, 0])))
+    said = Labels(answers, 2, np.array([[0.0, 0, 0, 1]]))
+    found = listed.compared(listed.sums(said, np.zeros(4, int), np.array([0.0, 0, 1, 0])))
     person, majority, model = found.members
     assert person.errors == 0 + 0.5 + 1 + 1
     assert majority.errors == 0 + 0.5 + 1 + 1  # the tie on the second item is broken at random
@@ -31,8 +31,8 @@ def test_rivals_by_hand():
 def test_blocks_sum_to_the_whole():
     rng = np.random.default_rng(0)
     listed = RivalList(("human",), ("a", "b"))
-    truth, team, human = rng.integers(0, 3, (3, 50))
-    models = rng.integers(-1, 3, (3, 50))
+    truth, human = rng.integers(0, 3, (2, 50))
+    models, team = rng.choice([0.0, 0.5, 1.0, np.nan], (3, 50)), rng.choice([0.0, 0.5, 1.0], 50)
     whole = listed.sums(Labels(Answers(human), 3, models), truth, team)
     parts = [
         listed.sums(Labels(Answers(human[rows]), 3, models[:, rows]), truth[rows], team[rows])
@@ -51,8 +51,8 @@ def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
     item = np.concatenate([np.arange(n), np.arange(n), lucky])
     column = np.concatenate([ann, 2 + bob, 4 + np.zeros(10, int)])
     listed = RivalList(("Ann", "Bob", "Cy"), ("model",), crowd=False)
-    said = Labels(pack_answers(item, column, n), 2, model[None])
-    found = listed.compared(listed.sums(said, truth, model))
+    said = Labels(pack_answers(item, column, n), 2, 1.0 * model[None])
+    found = listed.compared(listed.sums(said, truth, 1.0 * model))
     best, few = found.members[-2:]
     assert found.better_half == best
     assert (best.key, best.name, best.n_people, best.of_all) == ("best_person", "Ann", 2, True)
@@ -67,9 +67,9 @@ def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
 def test_votes_that_are_tied_are_tested_as_items_of_half_the_size():
     # Five items, each won by a half: the mid-p of five of five, 2 * (1 / 32) / 2.
     answers = pack_answers(np.repeat(np.arange(5), 2), np.tile([0, 3], 5), 5)
-    said = Labels(answers, 2, np.zeros((1, 5), int))
+    said = Labels(answers, 2, np.zeros((1, 5)))
     listed = RivalList(("Ann", "Bob"), ("model",), crowd=False)
-    found = listed.compared(listed.sums(said, np.zeros(5, int), np.zeros(5, int)))
+    found = listed.compared(listed.sums(said, np.zeros(5, int), np.zeros(5)))
     majority = next(rival for rival in found.members if rival.key == "majority")
     assert (majority.errors, majority.p_value) == (2.5, 0.03125)
 

@@ -21,6 +21,7 @@ from twoheads.kernels.answers import Answers, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
+from twoheads.kernels.scoring.ties import TIED
 from twoheads.observations import as_observations, as_truth, as_weight, labelled_items
 from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_labelled
@@ -120,6 +121,6 @@ class LabelLabelCombiner(Combiner):
 
 
 def model_label(block: Block) -> Codes:
-    """The class that the model finds most probable; MISSING where all are equal, or without a model row."""
-    spread = block.log_proba.max(axis=0) - block.log_proba.min(axis=0)
-    return np.where(spread > 0, block.log_proba.argmax(axis=0), MISSING)
+    """The class that the model finds most probable; MISSING where several are equally so, or without a model row."""
+    tied = (block.log_proba >= block.log_proba.max(axis=0) - TIED).sum(axis=0) > 1
+    return np.where(tied, MISSING, block.log_proba.argmax(axis=0))

@@ -33,6 +33,7 @@ from twoheads.kernels.scoring.rivals import (
     may_lead,
     rival_sums,
 )
+from twoheads.kernels.scoring.ties import label_error, top_shares
 
 #: How many arrays `RivalList.sums` gives.
 N_SUMS = 6
@@ -75,7 +76,7 @@ class RivalList:
             return people + crowd + [("model", name) for name in self.models] + [("models", "")] + machines
         return people + crowd + [("model", "") for _ in self.models] + machines
 
-    def labels(self, answers: Answers, n_classes: int, models: Codes, crowd: Codes | None = None) -> Labels:
+    def labels(self, answers: Answers, n_classes: int, models: Floats, crowd: Floats | None = None) -> Labels:
         """What the rivals say of some items; ``models`` and ``crowd`` as in `Labels`."""
         if not self.machines:
             return Labels(answers, n_classes, models, crowd)
@@ -91,16 +92,16 @@ class RivalList:
         self,
         labels: Labels,
         true_label: Codes,
-        team_label: Codes,
+        team_error: Floats,
         weight: Floats | None = None,
     ) -> tuple[Floats, ...]:
-        """`RivalSums` over labelled items, then how many of them have several answers."""
+        """`RivalSums` over labelled items, then how many of them have several answers; ``team_error`` (n_items,)."""
         answers, n_classes = labels.answers, labels.n_classes
         there = answers.column != MISSING
         item, column = item_of_answers(answers)[there], answers.column[there]
         answered = Answered(column // n_classes, item, 1.0 * (column % n_classes != true_label[item]))
         errors = np.stack([labels.errors(*key, self.models, true_label) for key in self.keys])
-        sums = rival_sums(errors, 1.0 * (team_label != true_label), weight, answered, max(1, len(self.people)))
+        sums = rival_sums(errors, team_error, weight, answered, max(1, len(self.people)))
         return *sums, np.array(np.count_nonzero(answers.per_item() > 1), dtype=np.float64)
 
     def compared(self, sums: tuple[Floats, ...]) -> Rivals | None:
@@ -134,16 +135,15 @@ class Labels:
     """What the rivals say of some items.
 
     answers   of people, numbered among people
-    models    (n_models, n_items) the class that each model finds most probable, and with several their mean, MISSING
-              without a row; see `model_labels`
-    crowd     (n_items,) the class of people combined; None where they are not
+    models    (n_models, n_items) errors of each model, and with several of their mean; see `model_errors`
+    crowd     (n_items,) errors of people combined; None where they are not
     machines  (n_items,) the label of each machine by its name, MISSING without one
     """
 
     answers: Answers
     n_classes: int
-    models: Codes
-    crowd: Codes | None = None
+    models: Floats
+    crowd: Floats | None = None
     machines: Mapping[str, Codes] = field(default_factory=dict)
 
     def errors(self, key: str, name: str, models: tuple[str, ...], true_label: Codes) -> Floats:
@@ -151,29 +151,32 @@ class Labels:
         if key == "model" and name in self.machines:
             return _wrong(self.machines[name], true_label)
         if key in ("model", "models"):
-            return _wrong(self.models[models.index(name) if name else -1], true_label)
+            return np.asarray(self.models[models.index(name) if name else -1])
         asked = self.answers.per_item() > 0
         if key == "crowd":
-            return _wrong(np.full(len(asked), MISSING) if self.crowd is None else self.crowd, true_label, asked)
+            return np.where(asked, np.nan if self.crowd is None else self.crowd, np.nan)
         shares, item = vote_shares(self.answers, self.n_classes), np.arange(len(asked))
         if key == "majority":
-            first = shares >= shares.max(axis=0)
-            shares = first / first.sum(axis=0)
+            shares = top_shares(shares)
         return np.where(asked, 1.0 - shares[true_label, item], np.nan)
 
 
-def model_labels(block: Block) -> Codes:
-    """The class that each model finds most probable, (n_models, n_items), and of several models their mean, last."""
-    if block.top_labels is not None:
-        return block.top_labels
-    own = [np.where(np.isnan(log[0]), MISSING, log.argmax(axis=0)) for log in block.members]
-    mean = block.log_proba.argmax(axis=0)
-    return np.stack([*own, mean if block.no_model is None else np.where(block.no_model, MISSING, mean)])
+def model_errors(block: Block) -> Floats:
+    """Errors of each model's most probable class, and of several models last that of their mean, (n_models, n_items).
+
+    0, 1 or between for a tie; NaN where a model has no row, and where the truth is not known.
+    """
+    if block.model_errors is not None:
+        return block.model_errors
+    assert block.true_label is not None
+    truth, known = np.maximum(block.true_label, 0), block.true_label != MISSING
+    own = [np.where(known & ~np.isnan(log[0]), label_error(np.nan_to_num(log), truth), np.nan) for log in block.members]
+    here = known if block.no_model is None else known & ~block.no_model
+    return np.stack([*own, np.where(here, label_error(block.log_proba, truth), np.nan)])
 
 
-def _wrong(label: Codes, true_label: Codes, here: NDArray[np.bool_] | None = None) -> Floats:
-    there = label != MISSING if here is None else here & (label != MISSING)
-    return np.where(there, 1.0 * (label != true_label), np.nan)
+def _wrong(label: Codes, true_label: Codes) -> Floats:
+    return np.where(label != MISSING, 1.0 * (label != true_label), np.nan)
 
 
 def _rivals(

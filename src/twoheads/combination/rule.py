@@ -21,10 +21,8 @@ from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.groups import Groups, group_weights
 from twoheads.kernels.dependence.preference import Preference, close_calls_to_partner
 from twoheads.kernels.posterior import joint_log_proba
+from twoheads.kernels.scoring.ties import TIED, top_shares
 from twoheads.kernels.simplex import LOG_FLOOR
-
-#: Log-likelihoods that differ by less are tied: they differ by rounding only.
-TIED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +126,7 @@ class CombinationRule:
         """The class of the answers, or of the model, (n_items,); MISSING where classes are tied."""
         assert block.answers is not None
         if human and block.answers.start is None:
-            return self.human_label(block)
+            return _the_answer(block)
         scores = log_likelihood if human else self.model_log_proba(block)
         is_tied = (scores >= scores.max(axis=0) - TIED).sum(axis=0) > 1
         return np.where(is_tied, MISSING, scores.argmax(axis=0))
@@ -205,32 +203,20 @@ class CombinationRule:
         """The model's calibrated log-probabilities, (n_classes, n_items)."""
         return self.final_calibrator.calibrate(self.pooled(block).log_proba)
 
-    def human_label(self, block: Block, log_likelihood: Floats | None = None) -> Codes:
-        """The one answer, or the class under which all answers are most likely; MISSING without any, (n_items,).
+    def human_label_shares(self, block: Block, log_likelihood: Floats | None = None) -> Floats:
+        """The one answer, or the class under which all answers are most likely, as shares, (n_classes, n_items).
+
+        They are equal among tied classes, and 0 without an answer.
 
         log_likelihood  (n_classes, n_items) of the answers, where it is not to come from the rule's own matrices
         """
         assert block.answers is not None
         if block.answers.start is None:
-            return np.where(block.answers.column == MISSING, MISSING, block.answers.column % len(block.log_proba))
-        if log_likelihood is None:
-            log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
-        return np.where(block.answers.per_item() == 0, MISSING, log_likelihood.argmax(axis=0))
-
-    def human_label_shares(self, block: Block, log_likelihood: Floats | None = None) -> Floats:
-        """`human_label` as shares, (n_classes, n_items): equal among tied classes, and 0 without an answer."""
-        assert block.answers is not None
-        if block.answers.start is None:
             codes = np.arange(len(block.log_proba))[:, None]
-            return np.asarray(codes == self.human_label(block), dtype=np.float64)
+            return np.asarray(codes == _the_answer(block), dtype=np.float64)
         if log_likelihood is None:
             log_likelihood = answer_log_likelihood(block.answers, self.confusion.log_table())
-        tied = log_likelihood >= log_likelihood.max(axis=0) - TIED
-        return np.asarray((block.answers.per_item() > 0) * tied / tied.sum(axis=0))
-
-    def model_label(self, block: Block) -> Codes:
-        """The class that the model finds most probable, (n_items,)."""
-        return np.asarray(self.model_log_proba(block).argmax(axis=0))
+        return np.asarray((block.answers.per_item() > 0) * top_shares(log_likelihood))
 
     def with_class_prior(self, block: Block, log_proba: Floats) -> Floats:
         """``log_proba`` with the class prior in its place for items without a model row."""
@@ -261,3 +247,10 @@ class CombinationRule:
         calibrated = self.with_class_prior(block, self.calibrator.unnormalised(block.log_proba))
         response = self.response_log_likelihood(block)
         return joint_log_proba(calibrated, block.answers, self.log_table, response=response)
+
+
+def _the_answer(block: Block) -> Codes:
+    """The answer of items of which none has several; MISSING without one, (n_items,)."""
+    assert block.answers is not None
+    column = block.answers.column
+    return np.where(column == MISSING, MISSING, column % len(block.log_proba))

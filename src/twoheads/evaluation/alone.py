@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from twoheads.combination.rival import Rival
-from twoheads.combination.rivals import Labels, RivalList, model_labels
+from twoheads.combination.rivals import Labels, RivalList, model_errors
 from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.kernels.answers import item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.blocks import Block
 from twoheads.kernels.chosen_answers import answer_of
+from twoheads.kernels.scoring.ties import top_shares
 from twoheads.observations import Observations
 
 
@@ -49,18 +51,17 @@ def members_alone(
     observations, truth, weight  of the items, (n_items,)
     """
     read = answered(observations, ScoreLevels.of(observations, truth, weight))
-    block = read.block(slice(0, len(read)))
+    block = read.block(slice(0, len(read)), true_label=truth)
     models = read.models if read.has_model().any() else ()
     listed = RivalList(read.annotators, models, False, read.machines)
-    labels = listed.labels(read.answers, read.n_classes, model_labels(block), None)
-    nobody = np.full(len(truth), MISSING)
-    found = listed.compared(listed.sums(labels, truth, nobody, weight))
+    labels = listed.labels(read.answers, read.n_classes, model_errors(block), None)
+    found = listed.compared(listed.sums(labels, truth, np.ones(len(truth)), weight))
     logs = block.members or (block.log_proba,)
     rows = []
     for rival in () if found is None else found.members:
         log_proba = _log_proba(rival, models, logs, block.log_proba)
         proba = None if log_proba is None else np.exp(log_proba)
-        shares = _shares(rival, listed, labels)
+        shares = _shares(rival, listed, labels) if log_proba is None else _top(log_proba, block)
         ranking = _ranking(read, _people(read)[0], shares) if rival.key == "human" else None
         rows.append(Forecast(_name(rival), rival.key, shares, proba, ranking))
     return rows + (_each_person(read) if people and len(_people(read)) > 1 else [])
@@ -86,19 +87,22 @@ def _log_proba(rival: Rival, models: tuple[str, ...], logs: tuple[Floats, ...], 
 
 
 def _shares(rival: Rival, listed: RivalList, labels: Labels) -> Floats:
-    """The labels of one rival, (n_classes, n_items); NaN where it has none."""
+    """The labels of a rival that gives labels, (n_classes, n_items); NaN where it has none."""
     n_classes = labels.n_classes
-    if rival.key == "model" and rival.name in labels.machines:
+    if rival.key == "model":
         return one_hot(labels.machines[rival.name], n_classes)
-    if rival.key in ("model", "models"):
-        return one_hot(labels.models[listed.models.index(rival.name) if rival.name else -1], n_classes)
     if rival.key == "best_person":
         return one_hot(answer_of(labels.answers, listed.people.index(rival.name), n_classes), n_classes)
     shares = vote_shares(labels.answers, n_classes)
     if rival.key == "majority":
-        first = shares >= shares.max(axis=0)
-        shares = first / first.sum(axis=0)
+        shares = top_shares(shares)
     return np.where(labels.answers.per_item() > 0, shares, np.nan)
+
+
+def _top(log_proba: Floats, block: Block) -> Floats:
+    """The labels of a model, or of several models' mean, (n_classes, n_items); NaN where it has no row."""
+    absent = np.isnan(log_proba[0]) if block.no_model is None else np.isnan(log_proba[0]) | block.no_model
+    return np.where(absent, np.nan, top_shares(np.nan_to_num(log_proba)))
 
 
 def _people(read: Observations) -> list[int]:

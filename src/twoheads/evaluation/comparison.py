@@ -23,6 +23,7 @@ from twoheads.evaluation.registry import score_all
 from twoheads.evaluation.rival_scores import RivalScore, compared_rivals, differs_from_fit
 from twoheads.evaluation.team import Team
 from twoheads.kernels.arrays import MISSING, Floats
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.observations.frames import new_frame
 from twoheads.rendering.notebook import Shown
 
@@ -267,8 +268,8 @@ def _with_truth(predicted: Predictions) -> tuple[Predictions, int]:
 
 
 def _wrong(items: Predictions, proba: Floats) -> Floats:
-    """1 for items whose most probable class is wrong, else 0."""
-    return np.asarray(proba.argmax(axis=1) != items.true_label, dtype=np.float64)
+    """1 for items whose most probable class is wrong, else 0; between for a tie with the true class."""
+    return label_error(proba.T, items.true_label)
 
 
 def _labeller(items: Predictions, partner: Partner, weight: Floats, draws: Resampling) -> Member | None:

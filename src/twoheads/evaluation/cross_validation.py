@@ -144,5 +144,5 @@ def _concatenated(parts: list[Predictions]) -> Predictions:
         annotators=parts[0].annotators,
         machines=parts[0].machines,
         models=parts[0].models,
-        model_labels=np.concatenate([part.model_labels for part in parts if part.model_labels is not None], axis=1),
+        model_errors=np.concatenate([part.model_errors for part in parts if part.model_errors is not None], axis=1),
     )

@@ -96,15 +96,15 @@ def difference_from_better(compared: Compared, team_error: Floats, weight: Float
 
 
 def exchange_with(partner: Partner, team_error: Floats) -> Exchange | None:
-    """Count items rescued and lost; items on which several people are tied are in none of the counts."""
+    """Count items rescued and lost; items on which either is tied are in none of the counts."""
     here = partner.labelled
     if not here.any():
         return None
     wrong, right = here & (partner.error == 1.0), here & (partner.error == 0.0)
-    team_right = team_error == 0.0
+    team_right, team_wrong = team_error == 0.0, team_error == 1.0
     return Exchange(
         rescued=int((wrong & team_right).sum()),
-        lost=int((right & ~team_right).sum()),
+        lost=int((right & team_wrong).sum()),
         both_right=int((right & team_right).sum()),
-        both_wrong=int((wrong & ~team_right).sum()),
+        both_wrong=int((wrong & team_wrong).sum()),
     )

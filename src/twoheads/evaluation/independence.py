@@ -25,6 +25,7 @@ from twoheads.kernels.inference.clustered_independence import (
     item_labels,
 )
 from twoheads.kernels.scoring import information
+from twoheads.kernels.scoring.ties import top_shares
 from twoheads.observations.checks import same_length
 from twoheads.rendering.notebook import Shown
 
@@ -123,7 +124,8 @@ def independence(
     Parameters
     ----------
     model_label_or_proba : array of shape (n_answers,) or (n_answers, n_classes)
-        The model's labels, or its probabilities, of which the label is the most probable class.
+        The model's labels, or its probabilities, of which the label is the most probable class; those tied are
+        a label of their own.
     human_label, y : array of shape (n_answers,)
         The human's label and the truth.
     item : array of shape (n_answers,), optional
@@ -185,7 +187,16 @@ def _labels_and_shift(
     same_length("human_label", human.size, "model_label_or_proba", proba.shape[1])
     answer = as_codes(human, named, "human_label")
     shift = _shift(named, proba[truth, np.arange(truth.size)], answer == truth, truth)
-    return proba.argmax(axis=0), answer, truth, shift
+    return _label_or_tie(proba), answer, truth, shift
+
+
+def _label_or_tie(proba: Floats) -> Codes:
+    """The most probable class, (n_items,); classes that are tied are a label of their own, whatever their order."""
+    shares = top_shares(proba)
+    label, tied = shares.argmax(axis=0), np.flatnonzero(shares.max(axis=0) < 1.0)
+    if len(tied):
+        label[tied] = len(proba) + np.unique(shares[:, tied], axis=1, return_inverse=True)[1].ravel()
+    return np.asarray(label)
 
 
 def _item_codes(item: ArrayLike, model: Codes, truth: Codes) -> Codes:

@@ -17,6 +17,7 @@ from twoheads.evaluation.team import UnfittedTeam, positive_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.inference.discordant import paired_interval
 from twoheads.kernels.scoring import scores
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.observations import Observations, as_observations, as_truth, matched_rows
 from twoheads.observations.frames import new_frame
 from twoheads.rendering.notebook import Shown
@@ -197,7 +198,7 @@ def held_out_losses(
     judged_by = truth if true_label is None else true_label
     fitted = fitted_on(team, observations.take(rows), truth[rows], None)
     found = predict_all(fitted, observations.take(held_out).aligned(fitted.classes_), judged_by[held_out], None)
-    wrong = (found.combined_label != found.true_label) * 1.0
+    wrong = label_error(found.combined_proba.T, found.true_label)
     return np.stack([wrong, scores.log_losses(found.combined_proba.T, found.true_label)])
 
 

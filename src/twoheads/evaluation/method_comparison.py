@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from twoheads.errors import InvalidObservations, InvalidParameter, TwoheadsError
-from twoheads.evaluation.alone import Forecast, members_alone, one_hot
+from twoheads.evaluation.alone import Forecast, members_alone
 from twoheads.evaluation.cross_validation import cross_validated
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.judging import Judged, judged
@@ -232,8 +232,7 @@ def _table(
 
 
 def _forecast(name: str, found: Predictions) -> Forecast:
-    label = one_hot(found.combined_label, len(found.classes))
-    return Forecast(name, "method", label, np.ascontiguousarray(found.combined_proba.T))
+    return Forecast(name, "method", found.combined_shares, np.ascontiguousarray(found.combined_proba.T))
 
 
 def _distinct(rows: list[Forecast]) -> list[Forecast]:

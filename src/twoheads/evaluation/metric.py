@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidParameter
 from twoheads.evaluation.bootstrap import Resampling, Score
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.scoring.ties import top_shares
 from twoheads.observations.labels import label_text
 from twoheads.rendering.notebook import Shown
 
@@ -25,7 +26,7 @@ class ScoredItems:
     proba       (n_classes, n_items), or None for a member that gives labels only
     weight      (n_items,)
     replicates  the bootstrap replicates of these items
-    shares      (n_classes, n_items) the labels, one-hot or shared by a tie; by default the most probable class
+    shares      (n_classes, n_items) the labels, one-hot or shared by a tie; by default of the most probable class
     ranking     (n_classes, n_items) by which items are ranked for each class; by default ``proba``
     """
 
@@ -48,7 +49,7 @@ class ScoredItems:
         """The labels as shares, (n_classes, n_items); None where only the errors are known."""
         if self.shares is not None or self.proba is None:
             return self.shares
-        return np.asarray(np.arange(len(self.proba))[:, None] == self.proba.argmax(axis=0), dtype=np.float64)
+        return top_shares(self.proba)
 
     @property
     def ranked_by(self) -> Floats | None:

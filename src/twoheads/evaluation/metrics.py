@@ -23,6 +23,7 @@ from twoheads.evaluation.inputs import (
 )
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.scoring import scores
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.observations.checks import same_length
 
 Strategy = Literal["equal_mass", "equal_width"]
@@ -31,7 +32,9 @@ Strategy = Literal["equal_mass", "equal_width"]
 def error_rate(
     y: ArrayLike, proba: ArrayLike, *, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of items whose predicted label is wrong; the prediction is the most probable class, the first in a tie.
+    """Share of items whose predicted label is wrong; the prediction is the most probable class.
+
+    A tie of m classes, one of them the true one, is wrong by ``1 - 1 / m``, whatever the order of the classes.
 
     ``proba`` may also be the predicted labels themselves, of shape (n_items,).
 
@@ -44,7 +47,7 @@ def error_rate(
     """
     if np.ndim(proba) != 1:
         items = as_scored(y, proba, classes, sample_weight)
-        return scores.weighted_mean((items.proba.argmax(axis=0) != items.true_label) * 1.0, items.weight)
+        return scores.weighted_mean(label_error(items.proba, items.true_label), items.weight)
     labels, predicted = as_labels(y, "y"), as_labels(proba, "proba")
     same_length("y", labels.size, "proba", predicted.size)
     named = shared_classes({"y": labels, "proba": predicted}, classes)
@@ -108,7 +111,7 @@ def expected_calibration_error(
     """
     items = as_scored(y, proba, classes, sample_weight)
     confidence = items.proba.max(axis=0)
-    right = (items.proba.argmax(axis=0) == items.true_label) * 1.0
+    right = 1.0 - label_error(items.proba, items.true_label)
     boundaries = bin_boundaries(confidence, items.weight, n_bins, strategy)
     return scores.calibration_error(confidence, right, items.weight, boundaries)
 

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.calibration.base import Calibrator
-from twoheads.combination.rivals import model_labels
+from twoheads.combination.rivals import RivalList, model_errors
 from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.engines.blocks import block_slices, map_blocks
 from twoheads.evaluation.leakage import status_of
 from twoheads.evaluation.team import Team, at_hand, calibrator_of, levels_of, observed_by
-from twoheads.kernels.answers import Answers, item_of_answers
+from twoheads.kernels.answers import Answers, item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.scoring.ties import top_shares
 from twoheads.observations import (
     Observations,
     answers_of_people,
@@ -59,8 +60,9 @@ class Predictions(Shown):
     answers, annotators, machines : Answers, tuple of str, tuple of str
         The annotators' answers, scores being the side on which they are, the names, and those that are machines; None
         if only ``human_error`` is known.
-    models, model_labels : tuple of str, ndarray of shape (n_labels, n_items)
-        The models' names, and the class that each, and with several their mean, finds most probable.
+    models, model_errors : tuple of str, ndarray of shape (n_labels, n_items)
+        The models' names, and the errors of each, and with several of their mean: 0, 1 or between for a tie; NaN
+        without a row or truth.
     """
 
     classes: NDArray[Any]
@@ -79,7 +81,7 @@ class Predictions(Shown):
     annotators: tuple[str, ...] = ("human",)
     machines: tuple[str, ...] = ()
     models: tuple[str, ...] = ("model",)
-    model_labels: Codes | None = None
+    model_errors: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.true_label)
@@ -96,13 +98,35 @@ class Predictions(Shown):
 
     @property
     def model_label(self) -> Codes:
-        """The model's label, (n_items,) codes; -1 if it has no prediction."""
+        """The model's label, (n_items,) codes, the first class in a tie; -1 if it has no prediction."""
         return np.where(self.has_model, self.model_proba.argmax(axis=1), MISSING)
 
     @property
     def combined_label(self) -> Codes:
-        """The combination's label, (n_items,) codes."""
+        """The combination's label, (n_items,) codes; the first class in a tie."""
         return np.asarray(self.combined_proba.argmax(axis=1))
+
+    @property
+    def human_shares(self) -> Floats:
+        """The human's label as shares, of several people the majority: 1 / m in a tie of m, 0 without an answer.
+
+        Of shape (n_classes, n_items); so are the next two.
+        """
+        if self.answers is None:
+            return np.asarray(np.arange(len(self.classes))[:, None] == self.human_label, dtype=np.float64)
+        listed = RivalList(self.annotators, (), machines=self.machines)
+        people = listed.labels(self.answers, len(self.classes), np.empty((0, len(self)))).answers
+        return np.asarray(top_shares(vote_shares(people, len(self.classes))) * (people.per_item() > 0))
+
+    @property
+    def model_shares(self) -> Floats:
+        """The model's label as shares: 1 / m in a tie of m, 0 if it has no prediction."""
+        return np.asarray(top_shares(self.model_proba.T) * self.has_model)
+
+    @property
+    def combined_shares(self) -> Floats:
+        """The combination's label as shares: 1 / m in a tie of m."""
+        return top_shares(self.combined_proba.T)
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Predictions for a subset of the items, by positions or a mask."""
@@ -119,7 +143,7 @@ class Predictions(Shown):
             weight=None if self.weight is None else self.weight[rows],
             crowd_proba=None if self.crowd_proba is None else self.crowd_proba[rows],
             answers=None if self.answers is None else self.answers.take(np.arange(len(self))[rows]),
-            model_labels=None if self.model_labels is None else self.model_labels[:, rows],
+            model_errors=None if self.model_errors is None else self.model_errors[:, rows],
         )
 
 
@@ -171,7 +195,7 @@ def predict_all(
     """
     team = at_hand(team, observations)
     calibrator = calibrator_of(team)
-    model, calibrated, labels = _model_proba(observations, calibrator)
+    model, calibrated, errors = _model_proba(observations, calibrator, true_label)
     has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
     read = answered(observations, levels or levels_of(team))
     human_label, human_error = majority(read, true_label)
@@ -195,7 +219,7 @@ def predict_all(
         annotators=read.annotators,
         machines=read.machines,
         models=observations.models if observations.model_proba else (),
-        model_labels=labels,
+        model_errors=errors,
     )
 
 
@@ -221,20 +245,22 @@ def majority(observations: Observations, true_label: Codes) -> tuple[Codes, Floa
     return label, error
 
 
-def _model_proba(observations: Observations, calibrator: Calibrator | None) -> tuple[Floats, Floats | None, Codes]:
-    """The model's probabilities as given and as calibrated, (n_items, n_classes) each, and all models' labels."""
+def _model_proba(
+    observations: Observations, calibrator: Calibrator | None, true_label: Codes
+) -> tuple[Floats, Floats | None, Floats]:
+    """The model's probabilities as given and as calibrated, (n_items, n_classes) each, and all models' errors."""
     n_models = len(observations.model_proba)
-    labels = np.empty((n_models + 1 if n_models > 1 else 1, len(observations)), dtype=np.intp)
+    errors = np.empty((n_models + 1 if n_models > 1 else 1, len(observations)))
     model = np.empty((len(observations), observations.n_classes))
     calibrated = None if calibrator is None else np.empty_like(model)
 
     def write(rows: slice) -> None:
-        block = observations.block(rows)
-        log_proba, labels[:, rows] = block.log_proba, model_labels(block)
+        block = observations.block(rows, true_label=true_label[rows])
+        log_proba, errors[:, rows] = block.log_proba, model_errors(block)
         model[rows] = np.exp(log_proba).T
         if calibrated is not None and calibrator is not None:
             calibrated[rows] = np.exp(calibrator.calibrate(log_proba)).T
 
     for _ in map_blocks(write, block_slices(len(observations), observations.n_classes)):
         pass
-    return model, calibrated, labels
+    return model, calibrated, errors

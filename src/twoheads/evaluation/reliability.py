@@ -13,6 +13,7 @@ from twoheads.evaluation.inputs import as_scored
 from twoheads.evaluation.metrics import Strategy, bin_boundaries
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.scoring import scores
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.observations.frames import new_frame
 from twoheads.rendering.notebook import Shown
 
@@ -86,7 +87,7 @@ def reliability_curve(
     """
     items = as_scored(y, proba, classes, sample_weight)
     confidence = items.proba.max(axis=0)
-    right = items.proba.argmax(axis=0) == items.true_label
+    right = 1.0 - label_error(items.proba, items.true_label)
     boundaries = bin_boundaries(confidence, items.weight, n_bins, strategy)
     occupied, bins = np.unique(scores.bin_codes(confidence, boundaries), return_inverse=True)
     edges = np.concatenate([[0.0], boundaries, [1.0]])

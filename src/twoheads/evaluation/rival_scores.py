@@ -15,6 +15,7 @@ from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.chosen_answers import answer_of
 from twoheads.kernels.inference.multiplicity import picked_level
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.rendering.notebook import Shown
 from twoheads.text import count, percent
 
@@ -85,7 +86,8 @@ def compared_rivals(items: Predictions) -> Compared | None:
     """The rivals on items of known truth; None if none has labelled any of them."""
     listed = _listed(items)
     labels = _labels(listed, items)
-    sums = listed.sums(labels, items.true_label, items.combined_label, items.weight)
+    team_error = label_error(items.combined_proba.T, items.true_label)
+    sums = listed.sums(labels, items.true_label, team_error, items.weight)
     found = listed.compared(sums)
     if found is None:
         return None
@@ -118,9 +120,11 @@ def _listed(items: Predictions) -> RivalList:
 
 
 def _labels(listed: RivalList, items: Predictions) -> Labels:
-    crowd = None if items.crowd_proba is None else items.crowd_proba.argmax(axis=1)
+    crowd = None if items.crowd_proba is None else label_error(items.crowd_proba.T, items.true_label)
     answers = Answers(items.human_label) if items.answers is None else items.answers
-    models = items.model_label[None] if items.model_labels is None else items.model_labels
+    models = items.model_errors
+    if models is None:
+        models = np.where(items.has_model, label_error(items.model_proba.T, items.true_label), np.nan)[None]
     return listed.labels(answers, len(items.classes), models, crowd)
 
 

@@ -12,7 +12,8 @@ from twoheads.evaluation.bootstrap import Score, mean_score, resampling, share_s
 from twoheads.evaluation.inputs import whole_number
 from twoheads.evaluation.predictions import predictions
 from twoheads.evaluation.team import Team
-from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.kernels.arrays import Floats
+from twoheads.kernels.scoring.ties import agreement
 from twoheads.rendering.notebook import Shown
 from twoheads.text import count, percent
 
@@ -26,7 +27,8 @@ class WithoutTruth(Shown):
     n_items, n_both : int
         All items, and those with both an answer and a model prediction.
     agreement : Score or None
-        Measured: the share of the latter on which the two labels are the same.
+        Measured: the share of the latter on which the two labels are the same; a tie of m classes agrees by 1 / m with
+        each of them.
     at_least_one_wrong : float or None
         Measured: if they disagree one of them errs, so their two error rates sum to at least this.
     human_accuracy, model_accuracy, combination_accuracy : Score or None
@@ -97,18 +99,18 @@ def without_truth(team: Team, X: Any, *, n_bootstrap: int = 2000, random_state: 
     predicted = predictions(team, X)
     n_items = len(predicted)
     draws = resampling(n_items, whole_number(n_bootstrap, "n_bootstrap"), np.random.default_rng(random_state))
-    posterior, item = predicted.combined_proba, np.arange(n_items)
+    posterior = predicted.combined_proba.T
 
-    def expected_accuracy(label: Codes) -> Score | None:
-        labelled = (label != MISSING) * 1.0
+    def expected_accuracy(label: Floats) -> Score | None:
+        labelled = np.asarray(label.any(axis=0), dtype=np.float64)
         if not labelled.any():
             return None
-        return mean_score(np.where(labelled > 0, posterior[item, label], 0.0), labelled, draws)
+        return mean_score(agreement(label, posterior), labelled, draws)
 
-    human, model = predicted.human_label, predicted.model_label
-    both = ((human != MISSING) & (model != MISSING)) * 1.0
-    disagreement = share_score((human != model) * both, both, draws) if both.any() else None
-    combination = expected_accuracy(predicted.combined_label)
+    human, model = predicted.human_shares, predicted.model_shares
+    both = np.asarray(human.any(axis=0) & model.any(axis=0), dtype=np.float64)
+    disagreement = share_score((1.0 - agreement(human, model)) * both, both, draws) if both.any() else None
+    combination = expected_accuracy(predicted.combined_shares)
     assert combination is not None
     return WithoutTruth(
         n_items=n_items,

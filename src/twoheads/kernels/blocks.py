@@ -29,11 +29,11 @@ class Block:
     members     one (n_classes, n_items) per model if there are several, as ``log_proba``; NaN where a model has no row
     no_model    (n_items,) which items have no model row; None if all have one
     number      (n_items,) the items' numbers in the table, from 0; None if not needed
-    top_labels  (n_models + 1, n_items) the class that each of several models, and their mean, finds most probable, of
-                items whose models were then pooled; None otherwise
     fold        (n_items,) the items' folds for cross-fitting; None where these follow from ``number``
     own_weight  (n_items,) the weight of each item itself, where ``weight`` is that of those it represents, or 0 for a
                 stage that passes over it; None where they are the same
+    model_errors  (n_models + 1, n_items) errors of each of several models, and of their mean, on items of known truth
+                whose models were then pooled; None otherwise
     """
 
     log_proba: Floats
@@ -46,9 +46,9 @@ class Block:
     members: tuple[Floats, ...] = ()
     no_model: NDArray[np.bool_] | None = None
     number: Codes | None = None
-    top_labels: Codes | None = None
     fold: Codes | None = None
     own_weight: Floats | None = None
+    model_errors: Floats | None = None
 
     @property
     def n_items(self) -> int:
@@ -117,9 +117,9 @@ class Block:
             tuple(member[:, items] for member in self.members),
             None if self.no_model is None else self.no_model[items],
             None if self.number is None else self.number[items],
-            None if self.top_labels is None else self.top_labels[:, items],
             None if self.fold is None else self.fold[items],
             None if self.own_weight is None else self.own_weight[items],
+            None if self.model_errors is None else self.model_errors[:, items],
         )
 
 
@@ -170,9 +170,9 @@ def joined(blocks: Sequence[Block]) -> Block:
         tuple(np.concatenate(member, axis=1) for member in zip(*(block.members for block in blocks), strict=True)),
         filled("no_model", False),
         filled("number", MISSING),
-        None if (top := each("top_labels")) is None else np.concatenate(top, axis=1),
         filled("fold", 0),
         None if each("own_weight") is None else _weights([block.by_own_weight() for block in blocks]),
+        None if (errors := each("model_errors")) is None else np.concatenate(errors, axis=1),
     )
 
 

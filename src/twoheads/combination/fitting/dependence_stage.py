@@ -19,7 +19,7 @@ from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
 from twoheads.dependence.evidence import Evidence, OutOfFoldLikelihood, StreamedEvidence, more_answers
 from twoheads.engines.blocks import map_blocks, sum_blocks, transform_blocks
-from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.arrays import MISSING, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import agreement_log_density, share_of_unlabelled
 from twoheads.kernels.dependence.groups import separation_mean
@@ -267,13 +267,13 @@ def _predictions(
     plain: Dependence,
     n_labels: float | None,
     block: Block,
-) -> tuple[Floats, Floats, Floats, Codes]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """`CrossFittedPredictions` of a block."""
     likelihood, combined, product = left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
     combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
     shares = rule.human_label_shares(block, likelihood)
     if not schema.machines:
-        return combined, product, shares, rule.human_label(block, likelihood)
+        return combined, product, shares, shares
     people = schema.people_only(block)
-    return combined, product, shares, rule.human_label(people, out_of_fold(people))
+    return combined, product, shares, rule.human_label_shares(people, out_of_fold(people))

@@ -24,7 +24,7 @@ from twoheads.combination.items.protocol import CountableItems, Items, Schema
 from twoheads.combination.items.sampled import SampledItems
 from twoheads.combination.parts import Parts
 from twoheads.combination.pool import ModelPool
-from twoheads.combination.rivals import model_labels
+from twoheads.combination.rivals import model_errors
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import by_content
 from twoheads.combination.statistics.sufficient import SufficientStatistics, merge_statistics
@@ -186,8 +186,8 @@ def _fit_pool(parts: Parts, opened: _Opened) -> tuple[ModelPool, Calibrator]:
 
 
 def _pooled(pool: ModelPool, block: Block) -> Block:
-    """The block with one model in place of several, whose own labels are kept."""
-    return replace(pool.pooled(block), top_labels=model_labels(block))
+    """The block with one model in place of several, whose own errors are kept where the truth is known."""
+    return replace(pool.pooled(block), model_errors=None if block.true_label is None else model_errors(block))
 
 
 def _fit_counts(state: FitState) -> FitState:

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
-from twoheads.combination.rivals import N_SUMS, RivalList, model_labels
-from twoheads.combination.rule import TIED
+from twoheads.combination.rivals import N_SUMS, RivalList, model_errors
 from twoheads.engines.blocks import sum_blocks
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_counts, counted_p_value
+from twoheads.kernels.scoring.ties import label_error, of_truth, top_shares
 
-#: From a labelled block: the combined probabilities, those of the plain product, and the label of all answers together
-#: as shares, equal among tied classes and 0 without an answer, (n_classes, n_items) each; then the label of people's
-#: answers, MISSING where there is none. All are fitted without the items.
-CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Floats, Codes]]
+#: From a labelled block: the combined probabilities, those of the plain product, the label of all answers together and
+#: that of people's answers, as shares, equal among tied classes and 0 without an answer, (n_classes, n_items) each. All
+#: are fitted without the items.
+CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Floats, Floats]]
 
 
 class _Sums(NamedTuple):
@@ -94,11 +94,13 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     )
 
 
-def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Codes) -> tuple[Floats, ...]:
+def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Floats) -> tuple[Floats, ...]:
     assert block.answers is not None
     assert block.true_label is not None
-    labels = rivals.labels(block.answers, len(combined), model_labels(block), people)
-    return rivals.sums(labels, block.true_label, combined.argmax(axis=0), block.weight)
+    truth = block.true_label
+    crowd = np.where(people.any(axis=0), 1.0 - of_truth(people, truth), np.nan)
+    labels = rivals.labels(block.answers, len(combined), model_errors(block), crowd)
+    return rivals.sums(labels, truth, label_error(combined, truth), block.weight)
 
 
 def only_one_right(block: Block, human: Floats) -> tuple[float, float, float]:
@@ -119,24 +121,19 @@ def _only_one_right(block: Block, human: Floats, model: Floats | None = None) ->
     human, model  (n_classes, n_items) labels as shares; without ``model``, the block's own
     """
     assert block.true_label is not None
-    model = _tied(block.log_proba) if model is None else model
+    model = top_shares(block.log_proba) if model is None else model
     both = human.any(axis=0) & _modelled(block)
-    human_right, model_right = (_of_truth(each, block.true_label) for each in (human, model))
+    human_right, model_right = (of_truth(each, block.true_label) for each in (human, model))
     return both * human_right * (1.0 - model_right), both * (1.0 - human_right) * model_right
 
 
 def _errors_of_both(block: Block, human: Floats) -> Floats:
     """`both_wrong_counts` of annotators and model, where either has one label; items of weight 0 are none."""
     assert block.true_label is not None
-    model = _tied(block.log_proba)
+    model = top_shares(block.log_proba)
     one_each = (human.max(axis=0) == 1.0) & (model.max(axis=0) == 1.0) & _modelled(block) & _counted(block)
-    wrong = [_of_truth(each, block.true_label)[one_each] == 0.0 for each in (human, model)]
+    wrong = [of_truth(each, block.true_label)[one_each] == 0.0 for each in (human, model)]
     return both_wrong_counts(wrong[0], wrong[1], block.true_label[one_each], len(human)).astype(np.float64)
-
-
-def _of_truth(values: Floats, truth: Codes) -> Floats:
-    """The value of each item's true class, (n_items,); values (n_classes, n_items)."""
-    return np.asarray(values[truth, np.arange(len(truth))])
 
 
 def _n_items(block: Block) -> float:
@@ -151,26 +148,20 @@ def _modelled(block: Block) -> NDArray[np.bool_]:
     return np.ones(block.log_proba.shape[1], dtype=bool) if block.no_model is None else ~block.no_model
 
 
-def _tied(scores: Floats) -> Floats:
-    """The largest score as shares, equal among tied classes, (n_classes, n_items)."""
-    top = scores >= scores.max(axis=0) - TIED
-    return np.asarray(top / top.sum(axis=0))
-
-
 def _block_sums(block: Block, combined: Floats, plain: Floats, human: Floats) -> tuple[float, ...]:
     assert block.true_label is not None
     truth = block.true_label
     weight = np.ones(len(truth)) if block.weight is None else block.weight
     answered, modelled = human.any(axis=0), _modelled(block)
-    team, model = _tied(combined), _tied(block.log_proba)
+    team, model = top_shares(combined), top_shares(block.log_proba)
     ahead_of_human, ahead_of_model = (
-        np.where(there, _of_truth(team - other, truth), 0.0) for other, there in ((human, answered), (model, modelled))
+        np.where(there, of_truth(team - other, truth), 0.0) for other, there in ((human, answered), (model, modelled))
     )
     from_human, from_model = (
         there & (np.abs(team - other).max(axis=0) > 0.0) for other, there in ((human, answered), (model, modelled))
     )
     human_only, model_only = _only_one_right(block, human, model)
-    loss, plain_loss = (-np.log(np.maximum(_of_truth(each, truth), 1e-300)) for each in (combined, plain))
+    loss, plain_loss = (-np.log(np.maximum(of_truth(each, truth), 1e-300)) for each in (combined, plain))
     counts = _Sums(
         n=np.ones(len(truth)),
         squares=weight,
@@ -178,9 +169,9 @@ def _block_sums(block: Block, combined: Floats, plain: Floats, human: Floats) ->
         squares_from_human=weight * from_human,
         differ_from_model=from_model,
         squares_from_model=weight * from_model,
-        human_errors=answered & (human.argmax(axis=0) != truth),
-        model_errors=modelled & (block.log_proba.argmax(axis=0) != truth),
-        errors=combined.argmax(axis=0) != truth,
+        human_errors=np.where(answered, 1.0 - of_truth(human, truth), 0.0),
+        model_errors=np.where(modelled, 1.0 - of_truth(model, truth), 0.0),
+        errors=1.0 - of_truth(team, truth),
         won_over_human=np.maximum(ahead_of_human, 0.0),
         lost_to_human=np.maximum(-ahead_of_human, 0.0),
         won_over_model=np.maximum(ahead_of_model, 0.0),

@@ -69,7 +69,7 @@ def _holdout_of_many(
     order = np.argsort(sample.number)
     number = sample.number[order]
 
-    def held_out(block: Block) -> tuple[Floats, Floats, Floats, Codes]:
+    def held_out(block: Block) -> tuple[Floats, Floats, Floats, Floats]:
         assert block.number is not None
         combined, plain, human, people = predictions(block)
         proba = panel.proba(combined, block)

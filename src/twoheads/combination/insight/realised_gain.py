@@ -16,6 +16,7 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.scoring.answer_value import gain_factor, gains
 from twoheads.kernels.scoring.decisive import MANY_CLASSES
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.kernels.simplex import normalise_exp
 
 #: One factor needs no more items than this.
@@ -41,8 +42,9 @@ def fit_gain_factor(result: FitResult, answer_log_temperature: float) -> float:
     if record is not None and not result.statistics.has_overlap and record.answered == record.modelled == record.n:
         return gain_factor(promised, *record.over_model, record.n)
     after = normalise_exp(result.rule.log_joint(_with_answers(block, asked)))
-    was, is_now = (each.argmax(axis=0) == block.true_label for each in (before, after))
-    won, lost = float((is_now & ~was).sum()), float((was & ~is_now).sum())
+    assert block.true_label is not None
+    less_wrong = label_error(before, block.true_label) - label_error(after, block.true_label)
+    won, lost = (float(np.maximum(each, 0.0).sum()) for each in (less_wrong, -less_wrong))
     return gain_factor(promised, won, lost, float(block.n_items))
 
 

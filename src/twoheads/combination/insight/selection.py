@@ -13,6 +13,7 @@ from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
+from twoheads.kernels.scoring.ties import sole_label, top_shares
 from twoheads.observations.labels import label_text
 from twoheads.text import p_value, percent
 
@@ -35,7 +36,7 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
     blocks = [result.rule.pooled(sample.block()) for sample in (statistics.labelled, statistics.unlabelled)]
     if min(block.n_items for block in blocks) < FEWEST:
         return None
-    labels = [result.rule.human_label(block) for block in blocks]
+    labels = [sole_label(result.rule.human_label_shares(block)) for block in blocks]
     found = [*_answers(labels, result.schema.classes), *_unanimity(blocks)]
     if result.schema.has_model:
         found += [*_agreement(blocks, labels), *_sureness(blocks)]
@@ -87,13 +88,14 @@ def _unanimity(blocks: list[Block]) -> list[tuple[float, dict[str, Any]]]:
 
 
 def _agreement(blocks: list[Block], labels: list[Codes]) -> list[tuple[float, dict[str, Any]]]:
-    """Share of items on which people and model have the same label, by Fisher's exact test."""
+    """Share of items on which people and model have the same label, by Fisher's exact test; a tie is no label."""
     counts = []
     for block, human in zip(blocks, labels, strict=True):
-        both = human != MISSING
+        model = sole_label(top_shares(block.log_proba))
+        both = (human != MISSING) & (model != MISSING)
         if block.no_model is not None:
             both &= ~block.no_model
-        agreed = both & (block.log_proba.argmax(axis=0) == human)
+        agreed = both & (model == human)
         counts.append((int(agreed.sum()), int(both.sum() - agreed.sum())))
     totals = [sum(each) for each in counts]
     if min(totals) < FEWEST:

@@ -9,13 +9,16 @@ from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.selection import selection_sentences
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import UNSURE
-from twoheads.text import SIGNIFICANCE, count, interval, p_value, percent, probability
+from twoheads.text import SIGNIFICANCE, count, interval, listed, p_value, percent, probability
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
 
 #: Without truth, fewer members than this on an item cannot be told apart by their agreement.
 ENOUGH_MEMBERS = 3
+
+#: So many classes are named.
+_NAMED = 3
 
 #: A preference is reported if another class must be so many times as probable.
 NOTICEABLE = 1.05
@@ -58,15 +61,26 @@ def _labels(found: dict[str, Any]) -> str:
         return f"Fitted on {count(unlabelled, 'item')} without truth: all that follows is believed, not measured."
     per_class = found["labels_per_class"]
     without = [repr(name) for name, count in per_class.items() if count == 0]
-    if len(without) > 3:
+    if len(without) > _NAMED:
         note = f"{len(without)} classes have no labels, among them {without[0]}"
     elif without:
         note = f"there are no labels for {', '.join(without)}"
     else:
-        fewest = min(per_class, key=per_class.__getitem__)
-        note = f"the rarest class is {fewest!r} (n = {per_class[fewest]:g})"
+        note = _rarest(per_class)
     rest = f" and {unlabelled:,} without" if unlabelled else ""
     return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
+
+
+def _rarest(per_class: dict[str, float]) -> str:
+    """The class with the fewest labels, or all of those that have as few."""
+    fewest = min(per_class.values())
+    rarest = [repr(name) for name, number in per_class.items() if number == fewest]
+    if len(rarest) == 1:
+        return f"the rarest class is {rarest[0]} (n = {fewest:g})"
+    if len(rarest) == len(per_class):
+        return f"each class has {fewest:g} of them"
+    which = listed(rarest) if len(rarest) <= _NAMED else f"{len(rarest)} of {len(per_class)}"
+    return f"the rarest classes are {which} (n = {fewest:g} each)"
 
 
 def _agreement(found: dict[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ from twoheads.kernels.inference.grouped_rows import sums
 from twoheads.kernels.inference.powers import best_log_power, raised
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
+from twoheads.kernels.scoring.ties import of_truth, top_shares
 
 #: How far outcomes are drawn along the way from the forecast to its best temperature, then beyond it, or on to the
 #: frequencies.
@@ -98,6 +99,9 @@ def classwise_error(
     proba               (n_classes, n_items)
     true_label, weight  (n_items,)
     """
+    # Outcomes are drawn class by class: in an order of the probabilities, which the classes' names do not change.
+    order = np.lexsort(np.round([(proba**2).sum(axis=1), proba.sum(axis=1)], 9))
+    proba, true_label = proba[order], np.argsort(order)[true_label]
     forecasts = Forecasts(proba, true_label, lambda each: each)
     return _assessed(forecasts, true_label, equal_mass_cells(proba, weight, n_bins), level, n_draws, rng)
 
@@ -114,20 +118,25 @@ def top_label_error(
 ) -> CalibrationError:
     """Calibration error of the largest probability as the chance that its class is right, in equal-mass bins.
 
+    A tie of m classes is right by 1 / m where one of them is true: an outcome of chance m times the probability, and of
+    1 / m the weight.
+
     proba               (n_classes, n_items)
     true_label, weight  (n_items,)
     """
-    wrong = (proba.argmax(axis=0) != true_label).astype(np.intp)
+    shares = top_shares(proba)
+    n_tied, wrong = np.round(1.0 / shares.max(axis=0)), (of_truth(shares, true_label) == 0).astype(np.intp)
     # The other row mirrors the first: each item is in the same bin of both, and the mean over both is either.
     cells = equal_mass_cells(proba.max(axis=0)[None], weight, n_bins)
-    mirrored = Cells(np.concatenate([cells.cell, cells.cell + n_bins]), cells.weight / 2.0, 2 * n_bins)
+    mirrored = Cells(np.concatenate([cells.cell, cells.cell + n_bins]), cells.weight / n_tied / 2.0, 2 * n_bins)
     return _assessed(Forecasts(proba, true_label, top_and_rest), wrong, mirrored, level, n_draws, rng)
 
 
 def top_and_rest(proba: Floats) -> Floats:
-    """The largest probability and the sum of the others, (2, n_items)."""
-    sure = proba.max(axis=0)
-    return np.stack([sure, 1.0 - sure])
+    """The probability of the largest class, or of any of those tied, and that of the others, (2, n_items)."""
+    n_tied = np.round(1.0 / top_shares(proba).max(axis=0))
+    among = np.minimum(n_tied * proba.max(axis=0), 1.0)
+    return np.stack([among, 1.0 - among])
 
 
 def equal_mass_cells(proba: Floats, weight: Floats, n_bins: int) -> Cells:

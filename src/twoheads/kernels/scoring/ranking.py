@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.scoring.scores import wilson_interval
+from twoheads.kernels.scoring.scores import ROUNDING, wilson_interval
 
 _UNSEEN = 0.03
 #: Parts of an area that differ by less are rounding.
@@ -15,15 +15,16 @@ _ALIKE = 1e-9
 
 
 def weight_below(scores: Floats, among: Floats, weight: Floats) -> Floats:
-    """Share of the weight of ``among`` that is below each score, ties counted half, (n_scores,).
+    """Share of the weight of ``among`` that is below each score, ties (but for rounding) counted half, (n_scores,).
 
     scores  (n_scores,)
     among   (n_among,) of weights (n_among,)
     """
     order = np.argsort(among, kind="stable")
     reached = np.concatenate([[0.0], np.cumsum(weight[order])])
-    low = np.searchsorted(among[order], scores, side="left")
-    high = np.searchsorted(among[order], scores, side="right")
+    rounding = ROUNDING * np.abs(scores)
+    low = np.searchsorted(among[order], scores - rounding, side="left")
+    high = np.searchsorted(among[order], scores + rounding, side="right")
     return np.asarray((reached[low] + reached[high]) / (2.0 * reached[-1]))
 
 

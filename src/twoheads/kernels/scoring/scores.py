@@ -7,6 +7,9 @@ import numpy as np
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.simplex import FLOOR
 
+#: Values that differ by such a share are equal but for rounding.
+ROUNDING = 1e-12
+
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
     """Weighted mean, ``sum_i w_i v_i / sum_i w_i``.
@@ -63,11 +66,14 @@ def equal_width_boundaries(n_bins: int) -> Floats:
 def bin_codes(values: Floats, boundaries: Floats) -> Codes:
     """Bin of each value; a value on a boundary belongs above it, so that equal values share a bin.
 
+    Values that differ by rounding only are equal: the sum that a probability is divided by depends on the order of the
+    classes.
+
     values      (n_items,)
     boundaries  (n_bins - 1,), ascending
     returns     (n_items,), 0 .. n_bins - 1
     """
-    return np.searchsorted(boundaries, values, side="right")
+    return np.searchsorted(boundaries * (1.0 - ROUNDING), values, side="right")
 
 
 def calibration_error(predicted: Floats, outcome: Floats, weight: Floats, boundaries: Floats) -> float:

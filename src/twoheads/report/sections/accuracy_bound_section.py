@@ -8,6 +8,7 @@ import numpy as np
 
 from twoheads.evaluation import Predictions, check_accuracy_bound
 from twoheads.evaluation.team import Team, confusion_of
+from twoheads.kernels.scoring.ties import label_error
 from twoheads.report.sections.common import labelled_by_both, unavailable
 from twoheads.text import percent
 
@@ -32,7 +33,7 @@ def accuracy_bound_section(team: Team, predicted: Predictions) -> dict[str, Any]
         stronger=True,
         classes=classes,
     )
-    measured = float((predicted.combined_label[rows] == predicted.true_label[rows]).mean())
+    measured = float(1.0 - label_error(predicted.combined_proba[rows].T, predicted.true_label[rows]).mean())
     return {
         "available": True,
         "n_items": len(rows),

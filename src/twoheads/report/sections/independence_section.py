@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from twoheads.evaluation import Predictions, independence
+from twoheads.kernels.arrays import MISSING
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
+from twoheads.kernels.scoring.ties import sole_label
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import labelled_by_both, unavailable
 from twoheads.text import SIGNIFICANCE, p_value, percent
@@ -16,8 +20,12 @@ _MAX_ITEMS = 20_000  # items tested
 def independence_section(predicted: Predictions, random_state: int | None) -> dict[str, Any]:
     """Test the conditional independence of human and model, and whether both err on the same items."""
     rows = labelled_by_both(predicted)
+    sole = [sole_label(shares)[rows] for shares in (predicted.human_shares, predicted.model_shares)]
+    rows = rows[np.logical_and(*(label != MISSING for label in sole))]  # a tie is neither right nor wrong
     if len(rows) < 2:
-        return unavailable("This needs at least two items of known truth with both an answer and a model prediction.")
+        return unavailable(
+            "This needs at least two items of known truth on which people and the model each have one label, not tied."
+        )
     items = predicted.take(rows[:: max(1, len(rows) // _MAX_ITEMS)])
     classes = items.classes
     found = independence(

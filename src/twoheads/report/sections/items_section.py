@@ -11,6 +11,7 @@ from twoheads.evaluation import Predictions
 from twoheads.evaluation.predictions import majority
 from twoheads.evaluation.team import ExplainsItems, Team, levels_of
 from twoheads.kernels.arrays import MISSING, Codes
+from twoheads.kernels.scoring.ties import agreement
 from twoheads.observations import Observations, answers_of_people, people_in
 from twoheads.observations.labels import label_text
 from twoheads.text import count
@@ -23,7 +24,7 @@ def items_section(team: Team, observations: Observations, predicted: Predictions
     least_confident = np.argsort(predicted.combined_proba.max(axis=1), kind="stable")[:n_shown]
     proba = predicted.model_proba if predicted.calibrated_proba is None else predicted.calibrated_proba
     both = (predicted.human_label != MISSING) & (predicted.model_label != MISSING)
-    apart = np.flatnonzero(both & (predicted.human_label != predicted.model_label))
+    apart = np.flatnonzero(both & (agreement(predicted.human_shares, predicted.model_shares) == 0.0))
     confident = apart[np.argsort(-proba[apart].max(axis=1), kind="stable")[:n_shown]]
     least_sure = _entries(team, observations, predicted, least_confident)
     disagreements = _entries(team, observations, predicted, confident)
