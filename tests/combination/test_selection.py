@@ -1,12 +1,16 @@
 """A warning where the items of known truth are a selection."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.honesty_worlds import OTHER_WORLDS, SECOND_WORLDS, WORLDS, any_world_of
+from scipy.stats import binom, fisher_exact, hypergeom
 
 from strategies import simulate
 from twoheads.combination import recommended
-from twoheads.combination.insight.selection import selection_facts
+from twoheads.combination.insight.selection import _p_value, selection_facts
 from twoheads.observations import Observations
 
 
@@ -85,7 +89,53 @@ def test_a_random_part_is_rarely_called_a_selection():
     assert said <= 3
 
 
-@pytest.mark.parametrize("n_known", [0, 10, 200])
+def test_a_few_truths_of_one_class_are_noticed():
+    # Eighteen of class 0 of two that are equally frequent: people answered 0 on nearly all of them.
+    problem = simulate(300, 2, seed=0)
+    rows = np.flatnonzero(problem.truth == 0)[:18]
+    found = recommended().fit(problem.X, known(problem, rows)).facts()["selection"]
+    assert found["what"] in ("answers", "model")
+    assert found["p_value"] < 0.01
+
+
+def test_what_the_model_says_shows_a_selection_that_people_do_not():
+    # People guess; the model knows, and the truth was stated where it says 0.
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 300)
+    sure = np.where(truth == 1, 0.8, 0.2)
+    X = np.column_stack([rng.integers(0, 2, 300), 1.0 - sure, sure])
+    rows = np.flatnonzero(truth == 0)[:30]
+    team = recommended().fit(X, np.where(np.isin(np.arange(300), rows), truth, -1))
+    assert team.facts()["selection"]["what"] == "model"
+    assert "the model finds '0' most probable on 100 % of them, and on " in team.describe()
+
+
+def test_few_items_are_tested_exactly():
+    # Six of six with truth are 0, of 94 others 34: the one table that is as rare has the hypergeometric probability.
+    table = np.array([[6, 0], [34, 60]])
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    chances = hypergeom.pmf(np.arange(7), 100, 40, 6)
+    assert _p_value(table, expected) == pytest.approx(chances[chances <= chances[6] * (1 + 1e-7)].sum())
+    # Of three classes each is tested, and the smallest p-value counts three times.
+    three = np.array([[4, 1, 1], [20, 34, 40]])
+    alone = [fisher_exact(np.stack([each, three.sum(axis=1) - each], axis=1)).pvalue for each in three.T]
+    assert _p_value(three, np.outer(three.sum(axis=1), three.sum(axis=0)) / three.sum()) == min(1, 3 * min(alone))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_known", [8, 15, 30, 100])
+def test_a_random_part_is_rarely_called_a_selection_in_any_world(n_known):
+    said, worlds = 0, [*(set(WORLDS) - {"agree"}), *SECOND_WORLDS, *OTHER_WORLDS]
+    for seed, world in itertools.product(range(6), sorted(worlds)):
+        rng = np.random.default_rng([seed, *world.encode()])
+        X, truth = any_world_of(world, rng)(300)
+        rows = rng.choice(300, n_known, replace=False)
+        y = np.where(np.isin(np.arange(300), rows), truth, -1)
+        said += selection_facts(recommended().fit(X, y).result()) is not None
+    assert said <= binom.ppf(0.999, 6 * len(worlds), 0.01)
+
+
+@pytest.mark.parametrize("n_known", [0, 4, 200])
 def test_too_few_items_are_not_tested(n_known):
     problem = simulate(200, 3, seed=2)
     assert selection_facts(recommended().fit(problem.X, known(problem, np.arange(n_known))).result()) is None

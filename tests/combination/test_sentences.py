@@ -123,26 +123,37 @@ def test_few_labels():
         "labelled": 12,
         "unlabelled": 0,
         "labels_per_class": {"cat": 12.0, "dog": 0.0},
+        "human": FACTS["human"]
+        | {
+            "kind": "believed",
+            "answers": 12.0,
+            "accuracy": [0.7, 0.4, 0.9],
+            "accuracy_per_class": {"cat": [0.75, 0.46, 0.93], "dog": [0.65, None, None]},
+        },
         "model": {"temperature": [1.7, 0.6, 4.8]},
         "record": record | {"chance_best": 0.746},
     }
     assert team_sentences(few) == [
-        "Fitted on 12 items with truth; there are no labels for 'dog'.",
-        "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
+        "Fitted on 12 items with truth. All 12 items with truth are 'cat': what is measured is how often each is right "
+        "about 'cat'; nothing is known of 'dog'.",
+        "Of items that are 'cat' people have 75 % right (measured on 12 answers with truth; 95 % interval [46, 93]). "
+        "Of all items they are believed to have 70 % right (no truth of another class is known; 95 % interval "
+        "[40, 90]).",
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
         "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
         "have weight 0.45; the labels do not show that the two err on the same items more often than by chance (both "
         "are wrong on 1 of 12 items, 0.5 by chance; p = 0.45).",
-        "On these 12 items, each held out, the combination errs on 8.3 %; on the 8 with a label of the better "
-        "half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
-        "significant difference (p = 1.00). The probability that it errs less than both people and the model is 75 %.",
+        "On these 12 items, all 'cat', each held out, the combination errs on 8.3 %; on the 8 with a label of the "
+        "better half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
+        "significant difference (p = 1.00). The probability that it errs less on items that are 'cat' than both "
+        "people and the model is 75 %.",
     ]
 
 
 def test_no_labels():
     none = {key: value for key, value in FACTS.items() if key != "record"} | {
         "labelled": 0,
-        "human": {"kind": "believed", "given": 1200.0, "accuracy": [0.917, 0.82, 0.96]},
+        "human": {"kind": "believed", "given": 1200.0, "answers": 0.0, "accuracy": [0.917, 0.82, 0.96]},
         "members_per_item": 2.0,
         "model": {"calibrator": "TemperatureScaling"},
     }
@@ -164,7 +175,20 @@ def test_no_labels():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"labels_per_class": dict.fromkeys("abcde", 0.0)}, "5 classes have no labels, among them 'a'."),
+        ({"labels_per_class": {"a": 9.0, "b": 3.0, "c": 3.0}}, "; the rarest classes are 'b', 'c' (n = 3 each)."),
+        ({"labels_per_class": dict.fromkeys("abcde", 3.0)}, "; each class has 3 of them."),
+        (
+            {"labels_per_class": {"a": 9.0, "b": 3.0, "c": 0.0, "d": 0.0}},
+            "No item with truth is 'c' or 'd': errors on such items are not counted.",
+        ),
+        (
+            {"labels_per_class": dict.fromkeys("abcde", 0.0) | {"x": 5.0, "y": 6.0}},
+            "No item with truth is of 5 of the 7 classes: their errors are not counted.",
+        ),
+        (
+            {"labels_per_class": dict.fromkeys("abcde", 0.0) | {"x": 5.0}},
+            "how often each is right about 'x'; nothing is known of the other 5 classes.",
+        ),
         ({"model": {"temperature": [0.5, 0.4, 0.8]}}, "is under-confident: temperature 0.50 [0.40, 0.80]."),
         (
             {"record": FACTS["record"] | {"both_labelled": 0.0}},

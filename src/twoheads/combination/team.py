@@ -192,9 +192,10 @@ class Team(Combiner):
         """Quantities of each person: a column per fact, an entry per person; a notebook shows a table.
 
         ``answers`` given, and those ``judged``, about items of known truth; ``kind``, "measured" for an accuracy that
-        rests on the truth and "believed" for one that rests on the team's own posterior; ``accuracy`` with its 90 %
-        interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other answers on an
-        item that are the same; ``bits``, the information of one answer about the true class, as the team estimates it.
+        rests on truth of two classes or more, "believed" for one that rests on a team's own posterior; ``accuracy``
+        with its 90 % interval from ``accuracy_low`` to ``accuracy_high``; ``agreement``, the mean share of the other
+        answers on an item that are the same; ``bits``, the information of one answer about the true class, as the team
+        estimates it.
         "Unsure" is no answer here, neither right nor wrong. Models that give labels or scores are no people: their
         accuracies are in `facts`, under ``machines``. Computed on first use, with five fits to parts of the
         labelled items where there are others too.
@@ -209,8 +210,8 @@ class Team(Combiner):
     def class_stats(self, level: float = LEVEL) -> Columns:
         """Each person's sensitivity and specificity for each class, with intervals: an entry per class and person.
 
-        ``judged`` counts the person's answers about items known to be of the class; ``kind`` is as in
-        `annotator_stats_`.
+        ``judged`` counts the person's answers about items known to be of the class; ``kind`` of the sensitivity and
+        ``specificity_kind`` are as in `annotator_stats_`.
         """
         check_is_fitted(self)
         return Columns(class_stats_at_fit(self, self.result(), level))

@@ -84,7 +84,8 @@ class Comparison(Shown):
     human_exchange, model_exchange : Exchange or None
         Items rescued from each partner's error, and lost.
     remarks : list of str
-        Who errs less on too few items, what was left out, and why the better half is not that of the fit.
+        Classes without an item, who errs less on too few items, what was left out, and why the better half is not that
+        of the fit.
     """
 
     how: str
@@ -160,8 +161,8 @@ def compare(
 
     Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
 
-    Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are
-    mid-p of a share and of a difference of errors, by exponential tilting of a mean loss, and, with more than 2,000
+    Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are mid-p of a
+    share and of a difference of errors, by exponential tilting of a mean loss, and, with more than 2,000
     items, percentiles of a bootstrap of all members together, but of differences. Those of calibration errors are of
     what is not chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the
     same items; that favours it, never the team. The p-value is McNemar's mid-p test on the items that one of the two
@@ -212,8 +213,7 @@ def compare_predictions(
     ``n_unknown`` counts items of unknown truth that were left out before.
     """
     items, n_left_out = _with_truth(predicted)
-    size = whole_number(n_bootstrap, "n_bootstrap")
-    draws = resampling(len(items), size, np.random.default_rng(random_state))
+    draws = resampling(len(items), whole_number(n_bootstrap, "n_bootstrap"), np.random.default_rng(random_state))
     weight = np.ones(len(items)) if items.weight is None else items.weight
     asked, has_model = ~np.isnan(items.human_error), items.has_model
     human = Partner(np.where(asked, items.human_error, 0.0), asked)
@@ -235,7 +235,7 @@ def compare_predictions(
         rivals=[] if compared is None else compared.scores(weight, draws),
         human_exchange=exchange_with(human, team_error),
         model_exchange=exchange_with(model, team_error),
-        remarks=[] if compared is None else compared.remarks,
+        remarks=[*headline.unseen(items.classes, items.true_label), *([] if compared is None else compared.remarks)],
     )
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from twoheads.combination import better_half
 from twoheads.combination.better_half import decimals
+from twoheads.combination.unseen import unseen_sentence
 from twoheads.evaluation.difference import Difference
 from twoheads.evaluation.leakage import TOO_KIND
+from twoheads.kernels.arrays import Codes
+from twoheads.observations.labels import label_text
 from twoheads.text import SIGNIFICANCE, count, interval, percent
 
 #: The members of a comparison as they are named in tables.
@@ -79,6 +87,13 @@ def notes(
         items = f"{count(n_without_model, 'item')} {_has(n_without_model)}"
         found.append(f"{items} no model prediction: the model is evaluated on the others.")
     return found
+
+
+def unseen(classes: NDArray[Any], true_label: Codes) -> list[str]:
+    """What items evaluated cannot show of classes that none of them is of; codes (n_items,)."""
+    seen = np.bincount(true_label, minlength=len(classes)) > 0
+    found = unseen_sentence([label_text(name) for name in classes.tolist()], seen.tolist(), len(true_label))
+    return [] if found is None else [found]
 
 
 def _was(number: int) -> str:

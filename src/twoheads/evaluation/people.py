@@ -47,11 +47,13 @@ def measured_people(
 
     Items without truth narrow the intervals by what the team believes of them: the team itself if it was fitted on
     other items, else copies of it that were fitted without the item. With more labelled items than a fit retains they
-    are left out.
+    are left out, and where all truth is of one class: accuracies are then those on items of this class.
 
     truth, weight  (n_items,)
     """
     posterior = _held_out_posterior(team, observations, truth, weight, fitted_on_same)
+    if len(np.unique(truth[truth != MISSING])) == 1:  # what is believed of the others says nothing of this class
+        posterior = None
     observations = answered(observations, levels_of(team))
     who = [at for at, name in enumerate(observations.annotators) if name not in observations.machines]
     answers = answer_rows(observations, truth, weight, posterior).of(who)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.insight.answer_rows import AnswerRows, answer_rows
 from twoheads.combination.insight.class_accuracy import class_stats, shares_from_answers, shares_from_counts
-from twoheads.combination.insight.out_of_fold import Learner, out_of_fold_posterior
+from twoheads.combination.insight.out_of_fold import Learner, out_of_fold_posterior, posterior_without_truth
 from twoheads.combination.insight.people_accuracy import (
     PeopleAccuracy,
     Units,
@@ -29,7 +29,7 @@ from twoheads.observations import Observations
 
 
 def accuracy_at_fit(team: Learner, result: FitResult) -> PeopleAccuracy:
-    """Measured where a labelled item has an answer, else believed; of people, and of machines by themselves.
+    """Measured where labelled items of two classes have an answer, else believed; of people, and of machines.
 
     Where the sample holds all labelled items, those without truth narrow the accuracies. Where there are more, their
     exact sums are used alone.
@@ -51,10 +51,26 @@ def _accuracy(result: FitResult, answers: AnswerRows | None, who: list[int]) -> 
             return believed_accuracy(*_right_and_count(_soft_counts(result, who)))
         return believed_accuracy(own.counts(own.belief(own.label)), own.counts(np.ones(len(own.item))))
     judged = result.statistics.answer_numbers[who, :-1].sum(axis=1)
+    if _one_class(counts):
+        return _of_one_class(result, own, who, judged)
     if own is not None:
         return measured_accuracy(own, n_classes, judged)
     units = _labelled_units(result, who)
     return counted_accuracy(right, count, judged, units, *_design_effects(result, right / np.maximum(count, 1.0), who))
+
+
+def _of_one_class(result: FitResult, own: AnswerRows | None, who: list[int], judged: Floats) -> PeopleAccuracy:
+    """Believed accuracies, labelled answers counted as they are; without a sample of all that the team believes."""
+    effect = _labelled_units(result, who).of_class
+    if own is None:
+        return believed_accuracy(*_right_and_count(_soft_counts(result, who)), judged, effect)
+    believed = np.where(own.truth == MISSING, own.belief(own.label), own.right())
+    return believed_accuracy(own.counts(believed), own.counts(np.ones(len(own.item))), judged, effect)
+
+
+def _one_class(counts: Floats) -> bool:
+    """Whether labelled answers are about one class only; counts (n_people, n_classes, n_classes)."""
+    return bool(np.count_nonzero(counts.sum(axis=(0, 1))) == 1)
 
 
 def class_stats_at_fit(team: Learner, result: FitResult, level: float) -> dict[str, NDArray[Any]]:
@@ -63,7 +79,7 @@ def class_stats_at_fit(team: Learner, result: FitResult, level: float) -> dict[s
     people, statistics = schema.people, result.statistics
     counts = statistics.counts[people]
     if answers is not None:
-        shares_of = shares_from_answers(answers.of(people))
+        shares_of = shares_from_answers(answers.of(people), schema.n_classes)
     elif counts.any():
         units = _labelled_units(result, people).of_person
         shares_of = shares_from_counts(counts / units[:, None, None], measured=True)
@@ -77,7 +93,7 @@ def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
     """The answers about the retained items; None where these are not all that accuracies must rest on.
 
     With truth there must be all labelled items, and beliefs are out-of-fold; without, all items, and beliefs are the
-    team's own.
+    team's own. Where the truth is of one class only, beliefs are those of a team that has not seen it.
     """
     labelled, rest = result.statistics.labelled, result.statistics.unlabelled
     if not result.statistics.counts.any():
@@ -92,8 +108,11 @@ def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
     whole = joined([labelled.block()] + ([rest.block()] if rest is not None else []))
     assert whole.true_label is not None
     observations = sampled_observations(whole, result.schema)
-    order = np.arange(labelled.n_items)  # by key, which is random
-    posterior = out_of_fold_posterior(team, observations, whole.true_label, whole.weight, order)
+    if _one_class(result.statistics.counts):
+        posterior = posterior_without_truth(team, observations, whole.weight)
+    else:
+        order = np.arange(labelled.n_items)  # by key, which is random
+        posterior = out_of_fold_posterior(team, observations, whole.true_label, whole.weight, order)
     return answer_rows(observations, whole.true_label, whole.weight, posterior)
 
 

@@ -51,6 +51,11 @@ class AnswerRows:
         rows = self._take(place[self.person] != MISSING)
         return replace(rows, n_people=len(who), person=place[rows.person])
 
+    def of_one_class(self) -> bool:
+        """Whether all known truth is of one class."""
+        known = self.truth[self.truth != MISSING]
+        return len(known) > 0 and bool((known == known[0]).all())
+
     def right(self) -> Floats:
         """1 for an answer that is right, else 0, (n_answers,)."""
         return np.asarray(self.label == self.truth, dtype=np.float64)

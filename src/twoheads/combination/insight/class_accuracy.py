@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,15 +27,21 @@ def class_stats(
 
     ``sensitivity`` is the share of a person's answers about items of the class that name it, ``specificity`` that of
     the answers about other items that do not. ``judged`` counts the answers about items known to be of the class.
+    ``kind`` is that of the sensitivity, ``specificity_kind`` that of the specificity: with truth of one class only, it
+    is measured where there is but one other class.
 
     judged  (n_annotators, n_classes) how many answers there are about items known to be of each class
     """
-    judged = judged.T.ravel()
+    others = judged.sum(axis=1, keepdims=True) - judged
+    if np.count_nonzero(judged.sum(axis=0)) == 1 < len(classes) - 1:
+        others = np.zeros_like(others)
+    judged, others = judged.T.ravel(), others.T.ravel()
     found: dict[str, NDArray[Any]] = {
         "annotator": np.tile(np.array(annotators, dtype=object), len(classes)),
         "class": np.repeat(classes, len(annotators)),
         "judged": judged,
         "kind": np.where(judged > 0, "measured", "believed").astype(object),
+        "specificity_kind": np.where(others > 0, "measured", "believed").astype(object),
     }
     for fact, of_class in ("sensitivity", True), ("specificity", False):
         every = [shares_of(label, of_class) for label in range(len(classes))]
@@ -45,9 +52,9 @@ def class_stats(
     return found
 
 
-def shares_from_answers(answers: AnswerRows) -> ClassShares:
+def shares_from_answers(answers: AnswerRows, n_classes: int) -> ClassShares:
     """From labelled answers and beliefs about the others; from beliefs alone without a label."""
-    return partial(_from_answers, answers.labelled(), answers.unlabelled())
+    return partial(_from_answers, answers.labelled(), answers.unlabelled(), n_classes)
 
 
 def shares_from_counts(counts: Floats, *, measured: bool) -> ClassShares:
@@ -55,12 +62,19 @@ def shares_from_counts(counts: Floats, *, measured: bool) -> ClassShares:
     return partial(_from_counts, counts, measured)
 
 
-def _from_answers(known: AnswerRows, rest: AnswerRows, label: int, of_class: bool) -> Shares | BelievedShares:
+def _from_answers(
+    known: AnswerRows, rest: AnswerRows, n_classes: int, label: int, of_class: bool
+) -> Shares | BelievedShares:
     said, elsewhere = ((each.label == label) == of_class for each in (known, rest))
     true = ((known.truth == label) == of_class).astype(np.float64)
     here, there = (_belief(each, label, of_class) for each in (known, rest))
     if not len(true):
         return believed_shares(rest.counts(there * elsewhere), rest.counts(there))
+    if known.of_one_class():
+        if not (true.all() and (of_class or n_classes == 2)):
+            return believed_shares(rest.counts(there * elsewhere), rest.counts(there))
+        rest = replace(rest, posterior=None).unlabelled()  # what is believed of items shows nothing of this class
+        elsewhere, there = np.zeros(0, dtype=bool), np.zeros(0)
     top = Evidence(true * said, here * said, there * elsewhere)
     return measured_ratios(top, Evidence(true, here, there), known.by_person(), rest.by_person())
 

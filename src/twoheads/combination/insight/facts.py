@@ -101,8 +101,10 @@ def _human(result: FitResult, accuracy: PeopleAccuracy, names: list[str], level:
     if accuracy.kind == "believed":
         diagonal = np.diagonal(result.rule.confusion.of(people).crowd_given_true_).tolist()
         per_class: list[list[float | None]] = [[share, None, None] for share in diagonal]
-    else:
-        per_class = _measured_per_class(counts, accuracy.effect, level)
+    if answers:  # of truth of one class, that class is measured
+        measured = _measured_per_class(counts, accuracy.effect, level)
+        unseen = per_class if accuracy.kind == "believed" else measured
+        per_class = [mine if mine[0] is not None else other for mine, other in zip(measured, unseen, strict=True)]
     return {
         "kind": accuracy.kind,
         "given": float(numbers.sum()),

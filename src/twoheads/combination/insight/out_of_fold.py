@@ -43,9 +43,7 @@ def out_of_fold_posterior(
     rest, n_folds = np.flatnonzero(truth == MISSING), min(N_FOLDS, len(order))
     if n_folds < 2 or not observations.answers.per_item()[rest].any():
         return None
-    levels: ScoreLevels | None = getattr(team, "levels_", None)
-    if levels is not None:  # a copy finds the levels of scores again
-        observations = levels.as_scores(observations)
+    observations = _as_given(team, observations)
     posterior = np.zeros((len(truth), observations.n_classes))
     for at in range(n_folds):
         judged, fitted = order[at::n_folds], np.delete(order, np.s_[at::n_folds])
@@ -58,3 +56,23 @@ def out_of_fold_posterior(
         posterior[judged] = proba[: len(judged)]
         posterior[rest] += proba[len(judged) :] / n_folds
     return posterior
+
+
+def posterior_without_truth(team: Learner, observations: Observations, weight: Floats | None) -> Floats | None:
+    """Posteriors of a copy of the team that was fitted without any truth; None where it cannot be.
+
+    weight   (n_items,)
+    returns  (n_items, n_classes)
+    """
+    observations = _as_given(team, observations)
+    try:
+        found: Floats = clone(team).fit(observations, None, weight).predict_proba(observations)
+    except InvalidObservations:
+        return None
+    return found
+
+
+def _as_given(team: Learner, observations: Observations) -> Observations:
+    """Observations of which a copy of the team finds the levels of scores again."""
+    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    return observations if levels is None else levels.as_scores(observations)

@@ -1,5 +1,9 @@
 """People's accuracies: measured on items of known truth, or believed where there are none.
 
+Truth of one class only measures how often people are right about that class. How often they are about the others, and
+how many there are, is then believed as if no truth were known: a team that has seen truth of one class takes more items
+for that class than there are.
+
 Measured accuracies rest on the truth. Answers about other items narrow them by beliefs that have not used the truth of
 the item, and the mean error of these beliefs on the labelled items is taken off again. Believed accuracies rest on the
 team's own posterior.
@@ -31,7 +35,7 @@ Kind = Literal["measured", "believed"]
 class PeopleAccuracy(BaseEstimator):
     """Distributions of people's accuracies, of which there are intervals at any level.
 
-    kind      "measured" if any answer is about an item of known truth, else "believed"
+    kind      "measured" if answers are about items of known truth of two classes or more, else "believed"
     judged    (n_people,) number of the answers about items of known truth
     first     (n_people,) a of Beta(a, b) if measured; the mean of the logit if believed
     second    (n_people,) b; the standard deviation of the logit
@@ -56,8 +60,8 @@ class PeopleAccuracy(BaseEstimator):
     machines: PeopleAccuracy | None = None
 
     def kinds(self) -> list[Kind]:
-        """The kind of each person's accuracy: without a single judged answer it is believed."""
-        return ["measured" if count > 0 else "believed" for count in self.judged]
+        """The kind of each accuracy: without a judged answer, or with truth of one class only, it is believed."""
+        return ["measured" if self.kind == "measured" and count > 0 else "believed" for count in self.judged]
 
     def shares(self) -> Shares | BelievedShares:
         """The distribution of each person's accuracy."""
@@ -146,23 +150,26 @@ def design_effects(answers: AnswerRows, share: Floats) -> tuple[float, float]:
     return crowd_design_effect(residual, answers.cluster), float(design_effect(outcome, answers.together())[0])
 
 
-def believed_accuracy(right: Floats, count: Floats) -> PeopleAccuracy:
+def believed_accuracy(
+    right: Floats, count: Floats, judged: Floats | None = None, effect: Floats | None = None
+) -> PeopleAccuracy:
     """Accuracies from the team's posterior alone.
 
-    right  (n_people,) sum of the beliefs that an answer is right
-    count  (n_people,) number of answers, or Kish's number of weighted ones
+    right           (n_people,) sum of the beliefs that an answer is right
+    count           (n_people,) number of answers, or Kish's number of weighted ones
+    judged, effect  as in `PeopleAccuracy`, where truth of one class is known
     """
     shares = believed_shares(right, count)
     everybody = believed_shares(right.sum(keepdims=True), count.sum(keepdims=True))
     return PeopleAccuracy(
         kind="believed",
-        judged=np.zeros(len(count)),
+        judged=np.zeros(len(count)) if judged is None else judged,
         first=shares.logit_mean,
         second=shares.sd,
         step=shares.step,
         overall=np.concatenate([everybody.logit_mean, everybody.sd]),
         newcomer=np.array(accuracy_prior(right, count)),
-        effect=np.ones(1),
+        effect=np.ones(1) if effect is None else effect,
         unit=np.ones(1),
     )
 

@@ -13,21 +13,24 @@ from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
-from twoheads.kernels.scoring.ties import sole_label, top_shares
+from twoheads.kernels.scoring.ties import TIED, sole_label, top_shares
 from twoheads.observations.labels import label_text
 from twoheads.text import p_value, percent
 
 #: A difference is reported at this level, corrected for the number of tests (Holm's first step).
 LEVEL = 0.01
-#: With fewer items of either kind nothing is tested.
-FEWEST = 20
+#: With fewer items of either kind nothing is tested: no test would come to that level.
+FEWEST = 5
+#: Where every class is expected so often, one chi-squared test is made of all.
+ENOUGH = 5.0
 
 
 def selection_facts(result: FitResult) -> dict[str, Any] | None:
     """The clearest difference between retained items with and without truth; None where none is significant.
 
-    What is compared needs no truth: what was answered, whether answers are alike, whether people and model agree, and
-    how sure the model is.
+    What is compared needs no truth: what was answered, which class the model finds most probable, whether answers are
+    alike, whether people and model agree, and how sure the model is. So it holds however bad people and model are; what
+    is believed of the classes of the others would not.
     ``[with, without]`` are the shares or the mean of both.
     """
     statistics = result.statistics
@@ -37,9 +40,11 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
     if min(block.n_items for block in blocks) < FEWEST:
         return None
     labels = [sole_label(result.rule.human_label_shares(block)) for block in blocks]
-    found = [*_answers(labels, result.schema.classes), *_unanimity(blocks)]
+    classes = result.schema.classes
+    found = [*_classes("answers", labels, classes), *_unanimity(blocks)]
     if result.schema.has_model:
-        found += [*_agreement(blocks, labels), *_sureness(blocks)]
+        models = [_model_label(block) for block in blocks]
+        found += [*_classes("model", models, classes), *_agreement(models, labels), *_sureness(blocks)]
     if not found:
         return None
     p, facts = min(found, key=lambda each: each[0])
@@ -56,6 +61,8 @@ def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
         "unanimity": f"all answers are alike on {known} of them, and on {others} of the others with as many answers",
         "agreement": f"people and model agree on {known} of them, and on {others} of the others",
         "sureness": f"the model's top probability is {known} on average, and {others} on the others",
+        "model": f"the model finds {selection.get('class')!r} most probable on {known} of them, and on {others} of the "
+        "others",
         "answers": f"people answered {selection.get('class')!r} on {known} of them, and on {others} of the others",
     }[selection["what"]]
     return [
@@ -87,14 +94,17 @@ def _unanimity(blocks: list[Block]) -> list[tuple[float, dict[str, Any]]]:
     return [(min(1.0, p), {"what": "unanimity", "shares": [float(known.mean()), float(as_many)]})]
 
 
-def _agreement(blocks: list[Block], labels: list[Codes]) -> list[tuple[float, dict[str, Any]]]:
+def _model_label(block: Block) -> Codes:
+    """The model's label, (n_items,); MISSING in a tie, and without a model row."""
+    label = sole_label(top_shares(block.log_proba))
+    return label if block.no_model is None else np.where(block.no_model, MISSING, label)
+
+
+def _agreement(models: list[Codes], labels: list[Codes]) -> list[tuple[float, dict[str, Any]]]:
     """Share of items on which people and model have the same label, by Fisher's exact test; a tie is no label."""
     counts = []
-    for block, human in zip(blocks, labels, strict=True):
-        model = sole_label(top_shares(block.log_proba))
+    for model, human in zip(models, labels, strict=True):
         both = (human != MISSING) & (model != MISSING)
-        if block.no_model is not None:
-            both &= ~block.no_model
         agreed = both & (model == human)
         counts.append((int(agreed.sum()), int(both.sum() - agreed.sum())))
     totals = [sum(each) for each in counts]
@@ -116,20 +126,33 @@ def _sureness(blocks: list[Block]) -> list[tuple[float, dict[str, Any]]]:
     return [(float(mannwhitneyu(sure[0], sure[1]).pvalue), {"what": "sureness", "shares": shares})]
 
 
-def _answers(labels: list[Codes], classes: NDArray[Any]) -> list[tuple[float, dict[str, Any]]]:
-    """The classes that people answered, by a chi-squared test; the class whose share differs most is named."""
+def _classes(what: str, labels: list[Codes], classes: NDArray[Any]) -> list[tuple[float, dict[str, Any]]]:
+    """The classes of labels with and without truth; the class whose share differs most is named.
+
+    By a chi-squared test where each class is expected often enough; else by Fisher's exact test of each class of which
+    one is expected among the fewer items, corrected for their number.
+    """
     table = np.array([np.bincount(each[each != MISSING], minlength=len(classes)) for each in labels])
     table, names = table[:, table.sum(axis=0) > 0], classes[table.sum(axis=0) > 0]
     totals = table.sum(axis=1)
     if min(totals) < FEWEST or len(names) < 2:
         return []
-    expected = np.outer(totals, table.sum(axis=0)) / table.sum()
-    enough = expected.min(axis=0) >= 5.0  # rarer classes are one
-    merged = np.column_stack([table[:, enough], table[:, ~enough].sum(axis=1)]) if not enough.all() else table
-    merged = merged[:, merged.sum(axis=0) > 0]
-    if merged.shape[1] < 2:
+    p_value = _p_value(table, np.outer(totals, table.sum(axis=0)) / table.sum())
+    if p_value is None:
         return []
     shares = table / totals[:, None]
-    most = int(np.abs(shares[0] - shares[1]).argmax())
-    facts = {"what": "answers", "class": label_text(names[most].item()), "shares": shares[:, most].tolist()}
-    return [(float(chi2_contingency(merged).pvalue), facts)]
+    more = shares[0] - shares[1]
+    most = int(np.where(more > 0, more, -more - TIED).argmax())  # of two, that of which there is more
+    return [(p_value, {"what": what, "class": label_text(names[most].item()), "shares": shares[:, most].tolist()})]
+
+
+def _p_value(table: Codes, expected: Floats) -> float | None:
+    """Of a table (2, n_classes); None where no class is expected among the fewer items."""
+    if expected.min() >= ENOUGH:
+        return float(chi2_contingency(table).pvalue)
+    tested = np.flatnonzero(expected.min(axis=0) >= 1.0)
+    if not len(tested):
+        return None
+    tested = tested if table.shape[1] > 2 else tested[:1]  # the other of two is the same test
+    pairs = (np.stack([table[:, at], table.sum(axis=1) - table[:, at]], axis=1) for at in tested)
+    return min(1.0, len(tested) * min(float(fisher_exact(pair).pvalue) for pair in pairs))

@@ -7,6 +7,7 @@ from typing import Any
 from twoheads.combination.better_half import against, decimals
 from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.selection import selection_sentences
+from twoheads.combination.unseen import only_class, unseen_sentence
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import UNSURE
 from twoheads.text import SIGNIFICANCE, count, interval, listed, p_value, percent, probability
@@ -49,7 +50,9 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
         sentences.append(_dependence(found))
     if "record" in found:
         alone = found.get("preference", {}).get("share_alone") == 1
-        sentences += _holdout(found["record"], found["labelled"], whose_labels(found), alone=alone)
+        seen = [number > 0 for number in found["labels_per_class"].values()]
+        only = only_class(list(found["labels_per_class"]), seen)
+        sentences += _holdout(found["record"], found["labelled"], whose_labels(found), only, alone=alone)
     if "preference" in found:
         sentences += preference_sentences(found["preference"], whose_labels(found))
     return sentences
@@ -60,15 +63,9 @@ def _labels(found: dict[str, Any]) -> str:
     if not labelled:
         return f"Fitted on {count(unlabelled, 'item')} without truth: all that follows is believed, not measured."
     per_class = found["labels_per_class"]
-    without = [repr(name) for name, count in per_class.items() if count == 0]
-    if len(without) > _NAMED:
-        note = f"{len(without)} classes have no labels, among them {without[0]}"
-    elif without:
-        note = f"there are no labels for {', '.join(without)}"
-    else:
-        note = _rarest(per_class)
-    rest = f" and {unlabelled:,} without" if unlabelled else ""
-    return f"Fitted on {count(labelled, 'item')} with truth{rest}; {note}."
+    fitted = f"Fitted on {count(labelled, 'item')} with truth" + (f" and {unlabelled:,} without" if unlabelled else "")
+    unseen = unseen_sentence(list(per_class), [number > 0 for number in per_class.values()], labelled)
+    return f"{fitted}; {_rarest(per_class)}." if unseen is None else f"{fitted}. {unseen}"
 
 
 def _rarest(per_class: dict[str, float]) -> str:
@@ -111,6 +108,14 @@ def _people(found: dict[str, Any]) -> str:
         counted = count(human["answers"], "answer") if human["items"] is None else count(human["items"], "item")
         on = f"measured on {counted} with truth"
         return f"People are correct on {percent(accuracy)} of {what} ({on}; {within})."
+    if human["answers"]:  # truth of one class: what is measured is not the accuracy
+        only, (right, *ends) = next((name, of) for name, of in human["accuracy_per_class"].items() if of[1] is not None)
+        measured = f"measured on {count(human['answers'], 'answer')} with truth; {_credible(found['level'], *ends)}"
+        return (
+            f"Of {'answers about ' if _n_people(found) > 1 else ''}items that are {only!r} people have "
+            f"{percent(right)} right ({measured}). Of all {what} they are believed to have {percent(accuracy)} right "
+            f"(no truth of another class is known; {within})."
+        )
     if not human["given"]:
         return "Nobody answered about any item, so people's accuracy is not known."
     why = "nobody answered about an item with truth" if found["labelled"] else "no truth is known"
@@ -194,15 +199,18 @@ def preference_sentences(preference: dict[str, Any], whose: str = "people") -> l
     return sentences
 
 
-def _holdout(record: dict[str, Any], labelled: int, who: str, *, alone: bool) -> list[str]:
+def _holdout(record: dict[str, Any], labelled: int, who: str, only: str | None, *, alone: bool) -> list[str]:
+    """How often the team errs on items held out; ``only`` is the class that all of them are of."""
     n, items = record["n"], record["items"]
     if not n > 0:
         return []
     which = f"these {items:,.0f} items" if labelled <= MODE_LABELS else f"{items:,.0f} of these items"
-    held_out = "On this item, held out" if items == 1 else f"On {which}, each held out"
+    each = "each held out" if only is None else f"all {only!r}, each held out"
+    held_out = "On this item, held out" if items == 1 else f"On {which}, {each}"
     sentences = [
         f"{held_out}, the combination errs on {percent(record['errors'] / n, decimals(items))}"
-        f"{_better_half(record)}.{'' if alone else _chance(record, who)}"  # a team of one member is as good as that
+        # a team of one member is as good as that
+        f"{_better_half(record)}.{'' if alone else _chance(record, who, only)}"
     ]
     if record["rivals"] is not None and record["rivals"]["ahead_on_part"]:
         sentences.append(record["rivals"]["ahead_on_part"])
@@ -227,14 +235,15 @@ def _better_half(record: dict[str, Any]) -> str:
     return against(rivals["better_half"], *numbers, of_all=of_all, only=only, alike=alike)
 
 
-def _chance(record: dict[str, Any], who: str) -> str:
+def _chance(record: dict[str, Any], who: str, only: str | None) -> str:
     """The probability that the combination errs less than its members, all who answer being taken together."""
     if who != "people" and not record["modelled"]:
         return ""  # labels and scores together are the combination
     members = [name for name, here in ((who, "answered"), ("the model", "modelled")) if record[here]]
     both = "both people and the model" if who == "people" else f"{who} together, and less than the model,"
     others = both if len(members) > 1 else next(iter(members), "either")
-    return f" The probability that it errs less than {others} is {probability(record['chance_best'])}."
+    less = "less" if only is None else f"less on items that are {only!r}"
+    return f" The probability that it errs {less} than {others} is {probability(record['chance_best'])}."
 
 
 def _effect(record: dict[str, Any]) -> bool | None:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL
 from twoheads.combination.insight.crowd_sentences import people_sentences
+from twoheads.evaluation import headline
 from twoheads.evaluation.people import measured_people
 from twoheads.evaluation.team import ProfilesAnnotators, Team, people_of
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, people_in
 from twoheads.report.plain import plain
 from twoheads.report.sections.common import unavailable
@@ -36,7 +37,8 @@ def people_section(
     if len(people_in(observations)) > 1:
         found = measured_people(team, observations, truth, weight, fitted_on_same=fitted_on_same)
     if found is not None:
-        source = f"Measured on {count(found.n_items, 'item')} with truth."
+        unseen = headline.unseen(observations.classes, truth[truth != MISSING])
+        source = " ".join([f"Measured on {count(found.n_items, 'item')} with truth.", *unseen])
         positive, by_class = people_by_class(team, observations, truth, weight)
         section = _section(found.stats, found.facts, "these items", source)
         people = [person | by_class.get(person["annotator"], {}) for person in section["people"]]
@@ -44,7 +46,12 @@ def people_section(
     if not isinstance(team, ProfilesAnnotators) or len(people_of(team)) < 2:
         return unavailable("This method has no statistics of each person without truth.")
     facts = team.facts()["people"]
-    if facts["kind"] == "measured":
+    if facts["kind"] == "believed" and team.n_labelled_:
+        source = (
+            "No truth is given for these items, and at fit none of two classes that people answered about: accuracies "
+            "are what the team believes, from how people agree."
+        )
+    elif facts["kind"] == "measured":
         source = "No truth is given for these items: accuracies were measured on the items with truth of the fit."
     else:
         source = "No truth is known: accuracies are what the team believes, from how people agree."
