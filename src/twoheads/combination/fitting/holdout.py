@@ -14,7 +14,7 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_counts, counted_p_value
-from twoheads.kernels.scoring.ties import label_error, of_truth, top_shares
+from twoheads.kernels.scoring.ties import top_shares
 
 #: From a labelled block: the combined probabilities, those of the plain product, the label of all answers together and
 #: that of people's answers, as shares, equal among tied classes and 0 without an answer, (n_classes, n_items) each. All
@@ -55,8 +55,10 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
 
     def kernel(block: Block) -> tuple[Any, ...]:
         combined, plain, human, people = predictions(block)
-        numbers = _n_items(block), _errors_of_both(block, human)
-        return *_block_sums(block, combined, plain, human), *numbers, *_rival_sums(rivals, block, combined, people)
+        team, model = top_shares(combined), top_shares(block.log_proba)
+        numbers = _n_items(block), _errors_of_both(block, human, model)
+        sums = _block_sums(block, combined, plain, (human, model, team))
+        return *sums, *numbers, *_rival_sums(rivals, block, team, people)
 
     found = sum_blocks(kernel, blocks)
     n_sums = len(found) - N_SUMS - 2
@@ -94,13 +96,14 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     )
 
 
-def _rival_sums(rivals: RivalList, block: Block, combined: Floats, people: Floats) -> tuple[Floats, ...]:
+def _rival_sums(rivals: RivalList, block: Block, team: Floats, people: Floats) -> tuple[Floats, ...]:
     assert block.answers is not None
     assert block.true_label is not None
     truth = block.true_label
-    crowd = np.where(people.any(axis=0), 1.0 - of_truth(people, truth), np.nan)
-    labels = rivals.labels(block.answers, len(combined), model_errors(block), crowd)
-    return rivals.sums(labels, truth, label_error(combined, truth), block.weight)
+    of_truth = truth, np.arange(len(truth))
+    crowd = np.where(people.any(axis=0), 1.0 - people[of_truth], np.nan)
+    labels = rivals.labels(block.answers, len(team), model_errors(block), crowd)
+    return rivals.sums(labels, truth, 1.0 - team[of_truth], block.weight)
 
 
 def only_one_right(block: Block, human: Floats) -> tuple[float, float, float]:
@@ -108,31 +111,29 @@ def only_one_right(block: Block, human: Floats) -> tuple[float, float, float]:
 
     human  (n_classes, n_items) the annotators' label as shares
     """
-    human_only, model_only = _only_one_right(block, human)
+    human_only, model_only = _only_one_right(block, human, top_shares(block.log_proba))
     weight = np.ones(len(human_only)) if block.weight is None else block.weight
     return float(weight @ human_only), float(weight @ model_only), float(weight.sum())
 
 
-def _only_one_right(block: Block, human: Floats, model: Floats | None = None) -> tuple[Floats, Floats]:
+def _only_one_right(block: Block, human: Floats, model: Floats) -> tuple[Floats, Floats]:
     """Whether only the annotators, and only the model, got each item right, (n_items,).
 
     Where several classes are equally probable a label is right by a share, whatever their order.
 
-    human, model  (n_classes, n_items) labels as shares; without ``model``, the block's own
+    human, model  (n_classes, n_items) labels as shares
     """
     assert block.true_label is not None
-    model = top_shares(block.log_proba) if model is None else model
     both = human.any(axis=0) & _modelled(block)
-    human_right, model_right = (of_truth(each, block.true_label) for each in (human, model))
+    human_right, model_right = (each[block.true_label, np.arange(len(block.true_label))] for each in (human, model))
     return both * human_right * (1.0 - model_right), both * (1.0 - human_right) * model_right
 
 
-def _errors_of_both(block: Block, human: Floats) -> Floats:
+def _errors_of_both(block: Block, human: Floats, model: Floats) -> Floats:
     """`both_wrong_counts` of annotators and model, where either has one label; items of weight 0 are none."""
     assert block.true_label is not None
-    model = top_shares(block.log_proba)
     one_each = (human.max(axis=0) == 1.0) & (model.max(axis=0) == 1.0) & _modelled(block) & _counted(block)
-    wrong = [of_truth(each, block.true_label)[one_each] == 0.0 for each in (human, model)]
+    wrong = [each[block.true_label, np.arange(len(block.true_label))][one_each] == 0.0 for each in (human, model)]
     return both_wrong_counts(wrong[0], wrong[1], block.true_label[one_each], len(human)).astype(np.float64)
 
 
@@ -148,30 +149,33 @@ def _modelled(block: Block) -> NDArray[np.bool_]:
     return np.ones(block.log_proba.shape[1], dtype=bool) if block.no_model is None else ~block.no_model
 
 
-def _block_sums(block: Block, combined: Floats, plain: Floats, human: Floats) -> tuple[float, ...]:
+def _block_sums(
+    block: Block, combined: Floats, plain: Floats, labels: tuple[Floats, Floats, Floats]
+) -> tuple[float, ...]:
+    """`_Sums` of a block; labels of annotators, model and team as shares."""
     assert block.true_label is not None
-    truth = block.true_label
-    weight = np.ones(len(truth)) if block.weight is None else block.weight
+    human, model, team = labels
+    of_truth = block.true_label, np.arange(len(block.true_label))
+    weight = np.ones(len(block.true_label)) if block.weight is None else block.weight
     answered, modelled = human.any(axis=0), _modelled(block)
-    team, model = top_shares(combined), top_shares(block.log_proba)
     ahead_of_human, ahead_of_model = (
-        np.where(there, of_truth(team - other, truth), 0.0) for other, there in ((human, answered), (model, modelled))
+        np.where(there, (team - other)[of_truth], 0.0) for other, there in ((human, answered), (model, modelled))
     )
     from_human, from_model = (
         there & (np.abs(team - other).max(axis=0) > 0.0) for other, there in ((human, answered), (model, modelled))
     )
     human_only, model_only = _only_one_right(block, human, model)
-    loss, plain_loss = (-np.log(np.maximum(of_truth(each, truth), 1e-300)) for each in (combined, plain))
+    loss, plain_loss = (-np.log(np.maximum(each[of_truth], 1e-300)) for each in (combined, plain))
     counts = _Sums(
-        n=np.ones(len(truth)),
+        n=np.ones(len(block.true_label)),
         squares=weight,
         differ_from_human=from_human,
         squares_from_human=weight * from_human,
         differ_from_model=from_model,
         squares_from_model=weight * from_model,
-        human_errors=np.where(answered, 1.0 - of_truth(human, truth), 0.0),
-        model_errors=np.where(modelled, 1.0 - of_truth(model, truth), 0.0),
-        errors=1.0 - of_truth(team, truth),
+        human_errors=np.where(answered, 1.0 - human[of_truth], 0.0),
+        model_errors=np.where(modelled, 1.0 - model[of_truth], 0.0),
+        errors=1.0 - team[of_truth],
         won_over_human=np.maximum(ahead_of_human, 0.0),
         lost_to_human=np.maximum(-ahead_of_human, 0.0),
         won_over_model=np.maximum(ahead_of_model, 0.0),
