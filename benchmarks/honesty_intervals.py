@@ -15,7 +15,7 @@ from scipy.stats import binom, multinomial
 from twoheads.evaluation.bootstrap import difference_score, resampling
 from twoheads.evaluation.metric import ScoredItems
 from twoheads.evaluation.registry import METRICS
-from twoheads.kernels.inference.calibration import equal_mass_cells, expected_cells
+from twoheads.kernels.inference.calibration_cells import equal_mass_cells, expected_cells
 from twoheads.kernels.inference.discordant import paired_interval
 from twoheads.kernels.inference.shares import share_interval
 

@@ -3,12 +3,8 @@
 import numpy as np
 from scipy.special import softmax
 
-from twoheads.kernels.inference.calibration import (
-    classwise_error,
-    equal_mass_cells,
-    expected_cells,
-    top_label_error,
-)
+from twoheads.kernels.inference.calibration import classwise_error, top_label_error
+from twoheads.kernels.inference.calibration_cells import equal_mass_cells, expected_cells
 from twoheads.kernels.inference.clustered_independence import (
     clustered_conditional_mutual_information,
     clustered_p_value,

@@ -114,10 +114,10 @@ def crowd_of(n, labels, *, truth=None, team=None, model=None, weight=None):
     order = np.argsort(item, kind="stable")
     models = ("model",) if model is not None else ()
     listed = RivalList(tuple(labels), models, crowd=False)
-    said = Labels(
-        pack_answers(item[order], column[order], n), 2, np.zeros((1, n), int) if model is None else model[None]
-    )
-    return listed.compared(listed.sums(said, truth, np.zeros(n, int) if team is None else team, weight))
+    wrong = np.zeros((1, n)) if model is None else np.where(model < 0, np.nan, model != truth)[None]
+    said = Labels(pack_answers(item[order], column[order], n), 2, wrong)
+    team_error = np.zeros(n) if team is None else 1.0 * (team != truth)
+    return listed.compared(listed.sums(said, truth, team_error, weight))
 
 
 def test_a_person_on_a_tenth_of_the_items_is_no_better_half_but_a_sentence():

@@ -84,8 +84,7 @@ class Comparison(Shown):
     human_exchange, model_exchange : Exchange or None
         Items rescued from each partner's error, and lost.
     remarks : list of str
-        Classes without an item, who errs less on too few items, what was left out, and why the better half is not that
-        of the fit.
+        Classes without an item, who errs less on too few items, what was left out, another better half than at fit.
     """
 
     how: str

@@ -9,14 +9,12 @@ from twoheads.kernels.inference import calibration, powers
 from twoheads.kernels.inference.calibration import (
     classwise_error,
     drawn_errors,
-    equal_mass_cells,
-    expected_cells,
     inverted,
-    outcome_cells,
     quantiles_of,
     recalibrated,
     top_label_error,
 )
+from twoheads.kernels.inference.calibration_cells import equal_mass_cells, expected_cells, outcome_cells
 from twoheads.kernels.inference.clustered_independence import (
     clustered_conditional_mutual_information,
     clustered_p_value,

@@ -15,10 +15,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.inference.grouped_rows import sums
+from twoheads.kernels.inference.calibration_cells import Cells, equal_mass_cells, expected_cells, outcome_cells
 from twoheads.kernels.inference.powers import best_log_power, raised
 from twoheads.kernels.numerics.sampling import evenly_spaced
-from twoheads.kernels.scoring.scores import bin_codes, equal_mass_boundaries
 from twoheads.kernels.scoring.ties import of_truth, top_shares
 
 #: How far outcomes are drawn along the way from the forecast to its best temperature, then beyond it, or on to the
@@ -55,19 +54,6 @@ class CalibrationError(NamedTuple):
     p_value: float
     low: float
     high: float
-
-
-class Cells(NamedTuple):
-    """A cell for each class and bin.
-
-    cell    (n_classes, n_items) the cell of each item's probability
-    weight  (n_items,) what each item counts over the total, divided by the number of classes
-    size    how many cells there are
-    """
-
-    cell: Codes
-    weight: Floats
-    size: int
 
 
 @dataclass(frozen=True)
@@ -137,13 +123,6 @@ def top_and_rest(proba: Floats) -> Floats:
     n_tied = np.round(1.0 / top_shares(proba).max(axis=0))
     among = np.minimum(n_tied * proba.max(axis=0), 1.0)
     return np.stack([among, 1.0 - among])
-
-
-def equal_mass_cells(proba: Floats, weight: Floats, n_bins: int) -> Cells:
-    """Bins of equal weight for each class; proba (n_classes, n_items), weight (n_items,)."""
-    bins = np.stack([bin_codes(row, equal_mass_boundaries(row, weight, n_bins)) for row in proba])
-    cell = bins + n_bins * np.arange(len(proba))[:, None]
-    return Cells(cell, weight / (weight.sum() * len(proba)), n_bins * len(proba))
 
 
 def _assessed(
@@ -233,19 +212,6 @@ def forecast_path(forecasts: Forecasts, observed: Floats, cells: Cells) -> list[
     moved = (np.maximum((1.0 - step) * best + step * frequency, 0.0) for step in TO_FREQUENCY)
     path += [each / each.sum(axis=0) for each in moved]
     return path + [judged(raised(proba, step)) for step in LESS_SURE]
-
-
-def expected_cells(proba: Floats, cells: Cells) -> Floats:
-    """``sum_{i in cell} w_i p_i``, (n_cells,); proba (n_classes, n_items)."""
-    return sums(cells.cell.ravel(), (proba * cells.weight).ravel(), cells.size)
-
-
-def outcome_cells(labels: Codes, cells: Cells) -> Floats:
-    """``sum_{i in cell} w_i 1[y_i = class]`` of each draw; labels (n_draws, n_items), returns (n_draws, n_cells)."""
-    n_draws, n_items = labels.shape
-    cell = cells.cell[labels, np.arange(n_items)] + cells.size * np.arange(n_draws)[:, None]
-    weight = np.broadcast_to(cells.weight, labels.shape).ravel()
-    return sums(cell.ravel(), weight, n_draws * cells.size).reshape(n_draws, cells.size)
 
 
 def recalibrated(proba: Floats, excess: Floats, cells: Cells) -> Floats:
