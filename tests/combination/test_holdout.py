@@ -102,6 +102,12 @@ def test_the_chance_to_be_best_is_that_against_both_partners():
     assert HoldoutRecord().chance_best == 0.5
 
 
+def test_the_chance_knows_how_many_answered_beside_a_model():
+    two = HoldoutRecord(n=30.0, answered=30.0, modelled=30.0, answers_per_item=2.0)
+    assert two.chances() == (chance_better(0, 0, 0, 30.0, 2.0),) * 2
+    assert HoldoutRecord(n=30.0, answered=30.0, answers_per_item=2.0).chances()[0] == chance_better(0, 0, 0, 30.0)
+
+
 def test_a_team_that_answers_as_a_member_draws_with_it():
     both = {"n": 300, "answered": 300.0, "modelled": 300.0, "over_human": (20.0, 2.0), "expected_over_human": 15.0}
     found = HoldoutRecord(over_model=(3.0, 40.0), expected_over_model=2.0, **both)

@@ -8,20 +8,24 @@ from scipy.stats import norm, t
 from twoheads.kernels.scoring.chance import chance_best, chance_better
 
 
-@pytest.mark.parametrize(("won", "lost", "expected", "n"), [(7, 2, 3.9, 60), (0, 3, 1.3, 100), (20, 60, 8.0, 1000)])
-def test_it_is_the_integral_of_a_posterior(won, lost, expected, n):
-    centre = expected + 0.08
+@pytest.mark.parametrize(
+    ("won", "lost", "expected", "n", "answers"),
+    [(7, 2, 3.9, 60, 1.0), (0, 3, 1.3, 100, 1.0), (20, 60, 8.0, 1000, 1.0), (1, 0, 0.2, 30, 2.0)],
+)
+def test_it_is_the_integral_of_a_posterior(won, lost, expected, n, answers):
+    centre = expected + 0.08 + 0.4 * (1 - 1 / answers**2)
     scale = np.sqrt(0.45**2 * (1 + 60 / n) * centre**2 + 0.2**2 * (won + lost) ** 2 + 0.3**2)
 
     def density(mean):
         return t.pdf((mean - centre) / scale, 3) * norm.pdf(won - lost, mean, np.sqrt(won + lost + 1))
 
     above, below = (quad(density, *side, points=[won - lost, centre], limit=400)[0] for side in ((0, 400), (-400, 0)))
-    assert chance_better(won, lost, expected, n) == pytest.approx(above / (above + below), abs=2e-3)
+    assert chance_better(won, lost, expected, n, answers) == pytest.approx(above / (above + below), abs=2e-3)
 
 
 def test_without_evidence_a_team_is_a_little_more_likely_to_be_better():
     assert 0.55 < chance_better(0.0, 0.0, 0.0, 100.0) < 0.65
+    assert 0.75 < chance_better(0.0, 0.0, 0.0, 100.0, 3.0) < 0.85
 
 
 def test_it_grows_with_what_came_and_with_what_was_expected():

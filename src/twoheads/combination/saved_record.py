@@ -24,6 +24,7 @@ def need_record(record: HoldoutRecord) -> None:
             _need_number(record, field.name, value, signed=field.name.startswith("expected"))
     for name in ("unit", "unit_over_human", "unit_over_model"):
         need(getattr(record, name) > 0, f"the {name} of its HoldoutRecord is not positive")
+    need(record.answers_per_item >= 1.0 - _ROUNDING, "the answers_per_item of its HoldoutRecord is below 1")
     need(record.both_wrong_p <= 1.0, "the both_wrong_p of its HoldoutRecord is above 1")
     for part, whole in _PARTS:
         fine = getattr(record, part) <= getattr(record, whole) * (1.0 + _ROUNDING) + _ROUNDING

@@ -39,6 +39,8 @@ AGREEMENT_LABELS = 10.0
 CAME_SD, CAME_LABELS, CAME_FREEDOM, CAME_PER_ITEM = 0.45, 60.0, 3.0, 0.2
 #: What it wins, in items, where the items seen show nothing, and the spread of that.
 UNSEEN_GAIN, UNSEEN_SD = 0.08, 0.3
+#: What it wins more over people with many answers on an item, and over the model beside them.
+SEVERAL_GAIN = 0.4
 
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0

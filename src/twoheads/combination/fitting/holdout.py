@@ -47,6 +47,7 @@ class _Sums(NamedTuple):
     squared_gain: Any
     believed_squared_gain: Any
     answered: Any
+    answers: Any
     modelled: Any
 
 
@@ -88,6 +89,7 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
         log_loss_gain_se=float(np.sqrt(variance * unit / total)),
         answered=sums.answered,
         modelled=sums.modelled,
+        answers_per_item=sums.answers / sums.answered if sums.answered else 1.0,
         both_labelled=float(both[0].sum()),
         both_wrong=float(both[3].sum()),
         both_wrong_by_chance=by_chance,
@@ -153,6 +155,7 @@ def _block_sums(
     block: Block, combined: Floats, plain: Floats, labels: tuple[Floats, Floats, Floats]
 ) -> tuple[float, ...]:
     """`_Sums` of a block; labels of annotators, model and team as shares."""
+    assert block.answers is not None
     assert block.true_label is not None
     human, model, team = labels
     of_truth = block.true_label, np.arange(len(block.true_label))
@@ -189,6 +192,7 @@ def _block_sums(
         squared_gain=(plain_loss - loss) ** 2,
         believed_squared_gain=_believed_squared_gain(combined, plain),
         answered=answered,
+        answers=answered * block.answers.per_item(),
         modelled=modelled,
     )
     return tuple(float(weight @ count) for count in counts)

@@ -28,6 +28,7 @@ class HoldoutRecord(BaseEstimator):
     log_loss, plain_log_loss   mean log loss of the combination, and of the plain product of the same parts
     log_loss_gain_se           standard error of their difference, no less than both of them believe
     answered, modelled         weight of the items with an answer, and with a model row
+    answers_per_item           mean number of answers on an item that has one
     both_labelled, both_wrong  items with a label of annotators and model, and those that both have wrong
     both_wrong_by_chance, both_wrong_p   how many these would be if the two erred independently given the truth, and the
                                probability of as many or more (exact)
@@ -53,6 +54,7 @@ class HoldoutRecord(BaseEstimator):
     log_loss_gain_se: float = 0.0
     answered: float = 0.0
     modelled: float = 0.0
+    answers_per_item: float = field(default=1.0, repr=False)
     both_labelled: float = 0.0
     both_wrong: float = 0.0
     both_wrong_by_chance: float = field(default=0.0, repr=False)
@@ -87,8 +89,9 @@ class HoldoutRecord(BaseEstimator):
         """
         over_human = *self.over_human, self.expected_over_human
         over_model = *self.over_model, self.expected_over_model
+        answers = self.answers_per_item if self.answered and self.modelled else 1.0
         human, model = (
-            chance_better(*(each / unit for each in over), self.effective_items) if there else None
+            chance_better(*(each / unit for each in over), self.effective_items, answers) if there else None
             for over, unit, there in (
                 (over_human, self.unit_over_human, self.answered),
                 (over_model, self.unit_over_model, self.modelled),

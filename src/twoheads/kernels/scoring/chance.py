@@ -12,6 +12,7 @@ from twoheads.kernels.priors import (
     CAME_LABELS,
     CAME_PER_ITEM,
     CAME_SD,
+    SEVERAL_GAIN,
     UNSEEN_GAIN,
     UNSEEN_SD,
 )
@@ -21,12 +22,12 @@ NODES = (np.arange(400) + 0.5) / 400
 
 
 @lru_cache(maxsize=256)  # a team asks for that of its record with every block that it predicts
-def chance_better(won: float, lost: float, expected: float, n: float) -> float:
+def chance_better(won: float, lost: float, expected: float, n: float, answers: float = 1.0) -> float:
     """Probability that the team errs less often than a partner on new items; a draw counts half.
 
     Of n held-out items the team alone got ``won`` right, the partner alone ``lost``, where the team's own probabilities
     said that it would win ``expected`` more than it loses. The mean d of ``won - lost`` in n items has a prior around
-    ``E = expected + 0.08``, a Student t of 3 degrees of freedom whose squared scale is
+    ``E = expected + 0.08 + 0.4 (1 - 1 / answers^2)``, a Student t of 3 degrees of freedom whose squared scale is
 
         0.45^2 (1 + 60 / n) E^2  +  0.2^2 (won + lost)^2  +  0.3^2
 
@@ -34,9 +35,12 @@ def chance_better(won: float, lost: float, expected: float, n: float) -> float:
     items that decide; and something may come of items that were not seen. With ``won - lost ~ Normal(d, won + lost +
     1)`` it is P(d > 0).
 
-    Probabilities say more than counts here: of three items on which two differ, one or two decide by luck.
+    Probabilities say more than counts here: of three items on which two differ, one or two decide by luck. Where
+    nothing differs yet, a team of several people and a model is better than both more often than one of two.
+
+    answers  mean number of answers on an item
     """
-    centre, seen = expected + UNSEEN_GAIN, won - lost
+    centre, seen = expected + UNSEEN_GAIN + SEVERAL_GAIN * (1.0 - answers**-2), won - lost
     variance = won + lost + 1.0
     spread = CAME_SD**2 * (1.0 + CAME_LABELS / max(n, 1.0)) * centre**2
     scale = float(np.sqrt(spread + CAME_PER_ITEM**2 * (won + lost) ** 2 + UNSEEN_SD**2))
