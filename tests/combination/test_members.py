@@ -101,7 +101,8 @@ def test_scores_are_never_thresholded_away(share):
 
 def test_a_higher_score_is_never_weaker_evidence(team):
     X = pd.DataFrame({"judge.score": np.linspace(-2, 4, 30)})
-    yes = team.predict_proba(X)[:, 1]
+    with pytest.warns(UserWarning, match="absent for all items"):
+        yes = team.predict_proba(X)[:, 1]
     assert yes[0] < 0.3 < 0.7 < yes[-1]
     assert sum(after < before - 0.05 for before, after in pairwise(yes)) == 0
 
@@ -110,13 +111,15 @@ def test_without_truth_high_scores_mean_the_class_that_was_named():
     X, y = frame(seed=2)
     fitted = th.recommended().fit(th.Observations.from_frame(X, positive="yes"))
     assert np.mean(fitted.predict(X) == y) > 0.85
-    assert fitted.predict_proba(pd.DataFrame({"judge.score": [4.0]}))[0, 1] > 0.6
+    with pytest.warns(UserWarning, match="absent for all items"):
+        assert fitted.predict_proba(pd.DataFrame({"judge.score": [4.0]}))[0, 1] > 0.6
 
 
 def test_a_member_may_be_missing_when_predicting(data, team):
     X, _ = data
     alone = pd.DataFrame({"human_ann": ["yes", "no"]})
-    yes = team.predict_proba(alone)[:, 1]
+    with pytest.warns(UserWarning, match="absent for all items"):
+        yes = team.predict_proba(alone)[:, 1]
     assert yes[0] > 0.7 > 0.3 > yes[1]
     assert np.isfinite(team.predict_proba(X)).all()
 

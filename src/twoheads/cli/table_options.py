@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from twoheads import tables
 from twoheads.cli import console
 from twoheads.cli.stdin import is_copy, shown
-from twoheads.combination.members_here import notes_on_members
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import export_by_name, looks_like_table
 
@@ -72,6 +71,8 @@ class TableOptions:
         found = self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
         if not found.columns:  # an export, or answers alone
             return found
+        from twoheads.combination.members_here import notes_on_members
+
         where = " and ".join(self.shown_files().values())
         return found.with_notes(notes_on_members(team, where, found.models, found.labellers, found.scorers))
 

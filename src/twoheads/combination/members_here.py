@@ -30,11 +30,7 @@ def notes_on_members(
 
     models, labels, scores  the members that the table has columns of, by what they give; no labels where rows say whose
     """
-    asked = _columns(team)
-    known = {name for kind, name in asked if kind == "label"}
-    there = {"model": models, "label": known if labels is None else labels, "score": scores}
-    lacking = {name: column for (kind, name), column in asked.items() if name not in there[kind]}
-    new = [name for name in there["label"] if name not in known]
+    asked, lacking, new = _changes(team, models, labels, scores)
     notes = []
     if lacking:
         shown = listed([f"{name} ({column})" for name, column in lacking.items()])
@@ -42,8 +38,8 @@ def notes_on_members(
             f"{where} has no column of {shown}: {len(lacking)} of {len(asked)} members of the team, "
             "absent for all items."
         )
-    if new and known:
-        like = next((text for name in new if (text := did_you_mean(name, lacking))), "")
+    if new and any(kind == "label" for kind, _ in asked):
+        like = _who_is_meant(new, lacking)
         notes.append(
             f"{where} has answers of {listed(new)}, unknown to the team; they count as its average member's.{like}"
         )
@@ -51,13 +47,34 @@ def notes_on_members(
 
 
 def warn_of_members(team: Members, X: Any, observations: Observations) -> None:
-    """Warn of members that a data frame ``X`` lacks, or has and the team does not know."""
+    """Warn where a data frame ``X`` lacks a model, or a person whom a new one seems to be, misspelt.
+
+    That people are not asked, and that others answer, is no reason for a warning.
+    """
     if isinstance(X, Observations) or not is_frame(X):
         return
     scores = () if observations.scores is None else observations.scores.names
     models = observations.models if observations.model_proba else ()
-    for note in notes_on_members(team, "X", models, observations.annotators, scores):
-        warnings.warn(note, UserWarning, stacklevel=7)
+    members = models, observations.annotators, scores
+    _, lacking, new = _changes(team, *members)
+    if _who_is_meant(new, lacking) or any(name in (*team.models_, *team.machines_) for name in lacking):
+        for note in notes_on_members(team, "X", *members):
+            warnings.warn(note, UserWarning, stacklevel=7)
+
+
+def _changes(
+    team: Members, models: Collection[str], labels: Collection[str] | None, scores: Collection[str]
+) -> tuple[Mapping[tuple[str, str], str], dict[str, str], list[str]]:
+    """The columns of all members, those of members that the table lacks, and who is new in it."""
+    asked = _columns(team)
+    known = {name for kind, name in asked if kind == "label"}
+    there = {"model": models, "label": known if labels is None else labels, "score": scores}
+    lacking = {name: column for (kind, name), column in asked.items() if name not in there[kind]}
+    return asked, lacking, [name for name in there["label"] if name not in known]
+
+
+def _who_is_meant(new: list[str], lacking: Collection[str]) -> str:
+    return next((text for name in new if (text := did_you_mean(name, lacking))), "")
 
 
 def _columns(team: Members) -> Mapping[tuple[str, str], str]:
