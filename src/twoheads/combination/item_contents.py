@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.inference.same_items import (
     aligned_p_value,
     equal_counts_p_value,
@@ -90,20 +90,28 @@ def told_by_part(learnt: Contents, those: Contents, tolerance: float) -> NDArray
     return found
 
 
-def looks_asked_again(learnt: Contents, those: Contents) -> bool:
-    """Whether items, none of which is recognised, may be learnt ones with the probabilities of another model.
+def looks_asked_again(
+    learnt: Contents, those: Contents, own_rest: NDArray[np.bool_], their_rest: NDArray[np.bool_]
+) -> bool:
+    """Whether items that are not recognised may be learnt ones with the probabilities of another model.
 
     Three signs: the same answers come in the same order; each combination of answers comes exactly as often; or answers
     are about as frequent, and probabilities are of another kind. Few items, or a part of them in another order and with
     probabilities of the same kind, show none.
+
+    own_rest    (n_learnt,) the learnt items that are not recognised among those
+    their_rest  (n_items,) the items that are not recognised
     """
-    if not (len(learnt.key) and len(those.key)):
+    if not (own_rest.any() and their_rest.any()):
         return False
     keys = np.unique(np.concatenate([learnt.key, those.key]))
     first, second = np.searchsorted(keys, learnt.key), np.searchsorted(keys, those.key)
-    if min(aligned_p_value(first, second), equal_counts_p_value(first, second)) < _DOUBT:
+    in_place = np.where(own_rest, first, MISSING), np.where(their_rest, second, MISSING)
+    first, second = first[own_rest], second[their_rest]
+    if min(aligned_p_value(*in_place), equal_counts_p_value(first, second)) < _DOUBT:
         return True
-    return other_numbers_p_value(learnt.place, those.place) < _DOUBT <= other_values_p_value(first, second)
+    places = learnt.place[:, own_rest], those.place[:, their_rest]
+    return other_numbers_p_value(*places) < _DOUBT <= other_values_p_value(first, second)
 
 
 def _share_equal(key: NDArray[np.int64]) -> float:

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from twoheads.combination.absent_members import NOBODY, MembersAtFit, keys_of_those_here
+from twoheads.combination.decimals import FULL, decimals_of
 from twoheads.combination.item_contents import (
     REPEATED,
     Contents,
@@ -27,7 +29,6 @@ from twoheads.combination.item_contents import (
 from twoheads.combination.item_ids import NO_SPAN, Span, advice_on_ids, goes_on, joined_span, numbers_and_hashes
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.simplex import without_zeros_read
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
@@ -36,12 +37,6 @@ from twoheads.tables.fingerprints import answer_hashes, stirred, text_hash
 
 #: Of more items than this a sample is kept: then it is only known of a table whether it has any of them.
 MAX_ITEMS = 100_000
-#: Decimals of probabilities that are not rounded; single precision keeps about so many.
-FULL = 7
-#: With fewer probabilities than this, rounding is not looked for.
-_FEW_NUMBERS = 20
-#: Rows that are looked at for it.
-_LOOKED_AT = 50
 
 _Words = NDArray[np.int64]
 
@@ -105,7 +100,7 @@ class LearntItems(BaseEstimator):
         models, numbers = known.models if probas else (), list(known.model_proba)
         scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
         numbers += [values[:, None] for values in scores.values()]
-        decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
+        decimals = FULL if known.model_scale != "probability" else decimals_of(numbers)
         of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
         found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
         return replace(found, span=span)
@@ -122,7 +117,7 @@ class LearntItems(BaseEstimator):
             probas[0][block.no_model] = np.nan
         key = answer_hashes(block.answers, block.unsure, annotators, classes)
         nobody = np.zeros(block.n_items, dtype=np.int64)
-        return cls._made(nobody, key, probas, models, classes, _decimals(probas))
+        return cls._made(nobody, key, probas, models, classes, decimals_of(probas))
 
     @classmethod
     def _made(
@@ -182,27 +177,43 @@ class LearntItems(BaseEstimator):
         """How many items are not kept."""
         return self.n_items - len(self.key)
 
-    def recognise(self, observations: Observations) -> Recognised:
-        """Which of these items, of any truth, are among the learnt ones."""
-        those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
+    def recognise(self, observations: Observations, members: MembersAtFit = NOBODY) -> Recognised:
+        """Which of these items, of any truth, are among the learnt ones; ``members`` are those of the fit."""
+        own, those = self._beside(observations, members)
         if those.n_missing:  # too many to be compared at once
             halves = np.array_split(np.arange(len(observations)), 2)
-            found = [self.recognise(observations.take(rows)) for rows in halves]
+            found = [self.recognise(observations.take(rows), members) for rows in halves]
             learnt = np.concatenate([each.learnt for each in found])
             renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
             certain, by_id = all(each.certain for each in found), all(each.by_id for each in found)
             whole = Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
         else:
-            whole = self.recognise_learnt(those)
+            whole = own.recognise_learnt(those)
         advice = advice_on_ids(self.span, those.span, given=observations.has_ids)
         return replace(whole, advice=advice, has_ids=observations.has_ids)
 
-    def may_be_asked_again(self, observations: Observations) -> bool:
-        """Whether items, none of which is recognised, may be learnt ones with the probabilities of another model."""
-        those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
+    def may_be_asked_again(
+        self, observations: Observations, learnt: NDArray[np.bool_], members: MembersAtFit = NOBODY
+    ) -> bool:
+        """Whether the items but those ``learnt`` may be learnt ones with the probabilities of another model."""
+        own, those = self._beside(observations, members)
         if self.id_hash.all() and those.id_hash.all():
             return False
-        return looks_asked_again(self.contents, those.contents)
+        if not learnt.any():
+            rests = np.ones(len(own.key), dtype=bool), np.ones(len(those.key), dtype=bool)
+        elif those.n_missing:  # a sample of them, of which it is not known which are recognised
+            return False
+        else:
+            rests = ~those.recognise_learnt(own).learnt, ~learnt
+        return looks_asked_again(own.contents, those.contents, *rests)
+
+    def _beside(self, observations: Observations, members: MembersAtFit) -> tuple[LearntItems, LearntItems]:
+        """These items and others, both by what the members have said who are here."""
+        those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
+        if those.n_missing:
+            return self, those
+        own_key, key = keys_of_those_here(self.key, those.key, observations, members)
+        return replace(self, key=own_key), replace(those, key=key)
 
     def recognise_learnt(self, those: LearntItems) -> Recognised:
         """Which of the items that another team has learnt from are among these."""
@@ -274,23 +285,3 @@ def _class_weights(classes: NDArray[Any]) -> Floats:
     """Weights from 0 to 1 that depend on the names and not on their order, (2, n_classes)."""
     rank = np.argsort(np.argsort([label_text(name) for name in classes.tolist()]))
     return np.outer([0.6180339887498949, 0.4142135623730951], rank) % 1.0
-
-
-def _decimals(probas: Sequence[NDArray[Any]]) -> int:
-    """To how many decimals all probabilities are rounded: 1 to 6, or `FULL`."""
-    rows = [proba[evenly_spaced(len(proba), _LOOKED_AT)].astype(np.float64) for proba in probas]
-    if sum(row.size for row in rows) < _FEW_NUMBERS:
-        return FULL
-    found = (decimals for decimals in range(1, FULL) if all(_is_rounded(row, decimals) for row in rows))
-    return next(found, FULL)
-
-
-def _is_rounded(proba: Floats, decimals: int) -> bool:
-    """Whether all are multiples of a unit, also of one that was made a bit larger or smaller for the sum to be 1."""
-    n_classes = proba.shape[1]
-    off = n_classes // 2 + 1 if decimals <= 4 else 0
-    rounded = np.isnan(proba[:, 0])
-    for unit in 10**decimals + np.arange(-off, off + 1):
-        scaled = proba * unit
-        rounded |= (np.abs(scaled - np.rint(scaled)) <= 1e-7 * unit + 1e-9).all(axis=1)
-    return bool(rounded.all())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from twoheads.combination.absent_members import MembersAtFit
 from twoheads.combination.learnt import Recognised
 from twoheads.evaluation.team import Team, learnt_of
 from twoheads.kernels.arrays import MISSING, Codes
@@ -102,10 +103,13 @@ def _recognised(team: Team, observations: Observations, known: Codes) -> Recogni
         return None
     if not learnt.n_items:
         return Recognised(np.zeros(len(known), dtype=bool), True, True, by_id=True)
-    found = learnt.recognise(observations)  # all of them: whether ids number the rows is seen in the whole table
-    if not found.learnt.any() and learnt.may_be_asked_again(observations.take(known)):
-        return replace(found, learnt=np.ones(len(known), dtype=bool), certain=False, asked_again=True)
+    members = MembersAtFit.of(team)
+    # All of them: whether ids number the rows is seen in the whole table.
+    found = learnt.recognise(observations, members)
     unclear = not found.certain and bool(found.learnt[known].any())
+    # Where contents are unclear, those that are not recognised are the rare ones, and no sample of anything.
+    if not unclear and learnt.may_be_asked_again(observations.take(known), found.learnt[known], members):
+        return replace(found, learnt=np.ones(len(known), dtype=bool), certain=False, asked_again=True)
     renumbered = found.renumbered and unclear
     return replace(found, learnt=found.learnt[known], certain=not unclear, renumbered=renumbered)
 

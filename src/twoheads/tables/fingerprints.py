@@ -87,7 +87,7 @@ def answer_hashes(
     """A hash of each item's answers: who answered what, "unsure" included, (n_items,); not mixed yet."""
     names = [label_text(name) for name in classes.tolist()]
     table = np.array(
-        [text_hash(f"{annotator}\0{name}") for annotator in annotators for name in names] + [0], dtype=np.uint64
+        [answer_word(annotator, name) for annotator in annotators for name in names] + [0], dtype=np.uint64
     )
     words = table[answers.column]  # the code of "no answer" is the last index
     if confidence is not None:
@@ -95,7 +95,7 @@ def answer_hashes(
         words[sure] = stirred(words[sure] ^ (confidence[sure] + 0.0).view(np.uint64))
     rows = _by_item(answers, words)
     if unsure is not None:
-        words = np.array([text_hash(f"{annotator}\0\0unsure") for annotator in annotators] + [0], dtype=np.uint64)
+        words = np.array([answer_word(annotator, None) for annotator in annotators] + [0], dtype=np.uint64)
         rows = rows + _by_item(unsure, words[unsure.column])
     return rows
 
@@ -115,6 +115,20 @@ def stirred(words: _Words) -> _Words:
         words *= np.uint64(odd)
     words ^= words >> np.uint64(33)
     return words
+
+
+def unstirred(words: _Words) -> _Words:
+    """The words that `stirred` has mixed."""
+    found = words ^ (words >> np.uint64(33))
+    for odd in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
+        found = found * np.uint64(pow(odd, -1, 2**64))
+        found ^= found >> np.uint64(33)
+    return found
+
+
+def answer_word(annotator: str, name: str | None) -> int:
+    """The hash of one annotator's answer, the name of a class; None for "unsure"."""
+    return text_hash(f"{annotator}\0{name}" if name is not None else f"{annotator}\0\0unsure")
 
 
 def text_hash(text: str) -> int:

@@ -6,10 +6,11 @@ import warnings
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import binom, chi2_contingency, ks_2samp
 
-from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.arrays import MISSING, Codes, Floats
 
 #: Values beyond so many different ones are not compared in their order: they are rare.
 _MOST_VALUES = 256
@@ -28,7 +29,7 @@ def aligned_p_value(first: Codes, second: Codes) -> float:
     tables are sorted. The number that agrees is compared with a binomial of that share. Half of the probability is for
     rows that begin together, the rest for all shifts (Bonferroni).
 
-    first, second  (n_items,) codes >= 0; the numbers of items may differ
+    first, second  (n_items,) codes, MISSING for rows that are not compared; the numbers of items may differ
     """
     n_agree, n_rows = _agreement(first, second)
     share = _share_of_neighbours(n_agree, n_rows)
@@ -38,15 +39,19 @@ def aligned_p_value(first: Codes, second: Codes) -> float:
 
 
 def _agreement(first: Codes, second: Codes) -> tuple[Codes, Codes]:
-    """Rows that agree and all rows that overlap, at each shift of ``second``, (n_first + n_second - 1,)."""
+    """Rows that agree and all rows that are compared, at each shift of ``second``, (n_first + n_second - 1,)."""
     n_shifts = len(first) + len(second) - 1
     size = next_fast_len(n_shifts, real=True)
-    total = np.zeros(size // 2 + 1, dtype=complex)
-    for value in np.argsort(-np.bincount(first))[:_MOST_VALUES]:
-        total += rfft(first == value, size) * rfft(second[::-1] == value, size)
-    n_agree = np.rint(irfft(total, size)[:n_shifts]).astype(np.intp)
-    shift = np.arange(n_shifts) - (len(second) - 1)
-    return n_agree, np.minimum(len(first), shift + len(second)) - np.maximum(0, shift)
+
+    def pairs(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.complex128]:
+        return np.asarray(rfft(one, size) * rfft(other[::-1], size))
+
+    agree = np.zeros(size // 2 + 1, dtype=complex)
+    for value in np.argsort(-np.bincount(first[first != MISSING]))[:_MOST_VALUES]:
+        agree += pairs(first == value, second == value)
+    both = pairs(first != MISSING, second != MISSING)
+    n_agree, n_rows = (np.rint(irfft(each, size)[:n_shifts]).astype(np.intp) for each in (agree, both))
+    return n_agree, n_rows
 
 
 def _share_of_neighbours(n_agree: Codes, n_rows: Codes) -> Floats:
