@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ class MembersAtFit:
     scores: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, team: Any) -> MembersAtFit:
+    def of(cls, team: object) -> MembersAtFit:
         """Those of a team; nobody where it does not say."""
         if not isinstance(team, Members):
             return cls()
