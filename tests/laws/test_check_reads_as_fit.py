@@ -9,6 +9,8 @@ import pytest
 import twoheads as th
 from twoheads import tables
 from twoheads.cli.running import run
+from twoheads.tables.checking.cells import is_blank
+from twoheads.tables.formats.data_file import NO_VALUE
 
 CLASSES = (("no", "yes"), ("0", "1"), (0.0, 1.0), (0, 1), (False, True), ("cat", "dog", "emu"), ("2", "10", "9"))
 SUFFIXES = ("csv", "parquet", "jsonl")
@@ -161,3 +163,65 @@ def test_the_command_of_a_check_fits_the_team_that_it_described(tmp_path, seed):
     team = th.load(tmp_path / "team.json")
     assert set(team.annotators_) == {*expected["people"], *expected["labels"], *expected["scores"]}
     assert not expected["models"] or set(team.models_) == set(expected["models"])
+
+
+WORDS = ("none", "None", "NA", "na", "nan", "NaN", "null", "unknown", "-", "n/a", "N/A", "?", "nil", "#N/A", "open")
+OTHERS = ("some", "much")
+BESIDE = ("labels", "both probabilities", "one probability", "two classes and a score")
+TABLES = [*((beside, "csv") for beside in BESIDE), ("labels", "parquet"), ("labels", "jsonl")]
+
+
+def labels_of_a_word(word, beside, seed=0, n=60):
+    """A table of classes, one of which is a word that may mean "no value"."""
+    rng = np.random.default_rng(seed)
+    names = (word, *OTHERS) if beside in ("labels", "both probabilities") else (word, OTHERS[0])
+    truth = rng.integers(0, len(names), n)
+    said = np.where(rng.random((3, n)) < 0.8, truth, rng.integers(0, len(names), (3, n)))
+    texts = np.array(names, dtype=object)
+    X = pd.DataFrame({"item": [f"i{at}" for at in range(n)], "human_a": texts[said[0]], "human_b": texts[said[1]]})
+    X["m.label"], X["truth"] = texts[said[2]], texts[truth]
+    if beside == "both probabilities":
+        X = X.assign(**{f"p_{name}": np.where(truth == at, 0.6, 0.2) for at, name in enumerate(names)})
+    elif beside == "one probability":
+        X["p_some"] = 0.2 + 0.6 * truth
+    elif beside == "two classes and a score":
+        X["s.score"] = truth + rng.normal(size=n)
+    return X
+
+
+@pytest.mark.parametrize(("beside", "suffix"), TABLES)
+@pytest.mark.parametrize("word", WORDS)
+def test_a_class_named_by_a_word_for_no_value_is_read_as_a_fit_reads_it(tmp_path, word, beside, suffix):
+    X = labels_of_a_word(word, beside)
+    path = written(X, tmp_path / f"t.{suffix}")
+    found = tables.check(path)
+    classes = {*found.as_dict()["classes"]}
+    if word in NO_VALUE and beside != "both probabilities":
+        assert word not in classes
+        assert not any("is read as a class" in doubt for doubt in found.doubts())
+        assert beside != "labels" or {*tables.scan(path).classes} == classes
+        return
+    table = tables.scan(path, positive="some" if beside == "two classes and a score" else None)
+    read, truth = table.read()
+    assert classes == {*table.classes} == {*X["truth"]}
+    assert not found.needs_copy
+    assert truth.tolist() == X["truth"].tolist()
+    assert read.answers.per_item().tolist() == [3] * 60
+    assert "truth        truth (known for 60 of 60)" in found.sentences()
+    asks = beside != "both probabilities"
+    assert [doubt.split()[0] for doubt in found.doubts()] == [repr(word)] * asks
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS if is_blank(word)])
+def test_a_word_for_no_value_beside_named_classes_is_refused_by_a_fit_or_blank_to_it(tmp_path, word):
+    X = labels_of_a_word(word, "both probabilities").drop(columns=f"p_{word}")
+    X = X.assign(p_some=0.5, p_much=0.5)
+    path = written(X, tmp_path / "t.csv")
+    found = tables.check(path)
+    assert {*found.as_dict()["classes"]} == {*OTHERS}
+    if not found.needs_copy:
+        assert word in NO_VALUE
+        tables.scan(path).read()
+        return
+    with pytest.raises(th.InvalidObservations, match="must hold classes"):
+        tables.scan(path).read()

@@ -189,7 +189,8 @@ def test_the_spreadsheet_of_a_radiology_group_goes_to_a_report_without_an_editor
         "column 'Ground truth' is called 'truth'.",
         "rows that repeat an earlier one exactly are dropped (1 row, the first is row 21).",
         "empty rows are dropped (1 row, the first is row 41).",
-        "column 'AI score': decimal commas become points (120 cells; in row 1: '0,34' becomes '0.34').",
+        "column 'AI score': decimal commas become points, though a fit reads commas too "
+        "(120 cells; in row 1: '0,34' becomes '0.34').",
         "column 'Ground truth': spellings are matched (1 cell; in row 10: 'BENIGN' becomes 'benign').",
         "column 'Reader 1': spellings are matched (1 cell; in row 4: 'Malignant' becomes 'malignant').",
         "column 'Reader 2': blanks around values are removed (1 cell; in row 6: 'benign  ' becomes 'benign').",
@@ -341,3 +342,65 @@ def test_people_with_labels_and_people_with_grades_are_both_named(tmp_path):
     rows = "".join(f"{('no', 'yes')[at % 2]},{at % 5 + 3 * (at % 2)},{('no', 'yes')[at % 2]}\n" for at in range(20))
     found = tables.check(write(tmp_path / "t.csv", "human_ann,human_gus.score,truth\n" + rows)).sentences()
     assert found[1:3] == ["people       human_ann", "people       grades or scores: human_gus.score; high means 'yes'"]
+
+
+def with_classes(names, n=60):
+    """Two people, a model's labels and the truth, of these classes, with gaps."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, len(names), n)
+    said = np.where(rng.random((3, n)) < 0.8, truth, rng.integers(0, len(names), (3, n)))
+    texts = np.array(names, dtype=object)
+    columns = dict(zip(("human_ann", "human_bob", "gpt.label"), texts[said], strict=True))
+    return pd.DataFrame({"item": [f"i{at}" for at in range(n)]} | columns | {"truth": texts[truth]})
+
+
+def test_a_class_whose_name_may_mean_no_answer_is_asked_about_and_the_command_makes_it_blank(tmp_path, capsys):
+    frame = with_classes(("none", "some"))
+    n_rows = int((frame == "none").any(axis=1).sum())
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    found = tables.check(path)
+    assert (found.as_dict()["classes"], found.findings.changes) == (["none", "some"], {})
+    assert "truth        truth (known for 60 of 60)" in found.sentences()
+    (doubt,) = found.doubts()
+    told, _, command = doubt.partition("make it blank: ")
+    assert told == f"'none' is read as a class, on {n_rows} of 60 rows; if it means 'no answer', "
+    copy = tmp_path / "blank.csv"
+    assert run([*shlex.split(command)[1:-1], str(copy)]) == 0
+    capsys.readouterr()
+    clean = pd.read_csv(copy, keep_default_na=False).set_index("item")
+    expected = frame.set_index("item").replace("none", "")
+    expected = expected[(expected[["human_ann", "human_bob", "gpt.label"]] != "").any(axis=1)]
+    assert clean.to_dict() == expected.to_dict()
+
+
+def test_a_model_that_names_the_class_leaves_no_doubt(tmp_path):
+    frame = with_classes(("none", "some")).assign(p_none=0.25, p_some=0.75)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert (tables.check(tmp_path / "t.csv").doubts(), tables.check(tmp_path / "t.csv").findings.changes) == ([], {})
+
+
+def test_a_blank_text_that_is_in_no_column_of_labels_is_refused(tmp_path):
+    with_classes(("none", "some")).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(th.InvalidParameter, match=r"'nobe' is in none\. Check its spelling"):
+        tables.check(tmp_path / "t.csv", blank="nobe")
+
+
+def test_decimal_commas_that_a_fit_reads_need_no_copy(tmp_path):
+    frame = people_and_probabilities()
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    found = tables.check(tmp_path / "t.csv")
+    assert found.commands() == [f"twoheads fit {tmp_path / 't.csv'} -o team.json"]
+    assert all("though a fit reads commas too (40 cells" in each for each in found.findings.change_sentences())
+    read, _ = tables.scan(tmp_path / "t.csv").read()
+    np.testing.assert_allclose(read.model_proba[0], frame[[f"p_{name}" for name in CLASSES]])
+
+
+def test_decimal_commas_between_commas_need_a_copy(tmp_path):
+    frame = people_and_probabilities()
+    numbers = [f"p_{name}" for name in CLASSES]
+    frame[numbers] = frame[numbers].astype(str).replace(r"\.", ",", regex=True)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert [shlex.split(each)[1] for each in found.commands()] == ["check", "fit"]
+    assert all("decimal commas become points (40 cells" in each for each in found.findings.change_sentences())

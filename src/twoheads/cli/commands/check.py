@@ -37,6 +37,14 @@ def check(
             metavar="COLUMN",
         ),
     ] = None,
+    blank: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--blank",
+            help="A text that means 'no answer' in columns of labels and would be read as a class; may be repeated.",
+            metavar="TEXT",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -64,6 +72,7 @@ def check(
         positive=positive,
         truth=truth,
         human=human or None,
+        blank=blank or (),
         format=format,
         sheet=sheet,
         encoding=encoding,

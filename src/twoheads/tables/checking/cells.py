@@ -6,10 +6,11 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from twoheads.tables.formats.data_file import NO_VALUE
 from twoheads.tables.schema.coding import plain_text
 from twoheads.text import spelling
 
-#: Texts that mean "no value", apart from case.
+#: Texts that mean "no value", apart from case; a fit that finds the classes in the labels reads most as classes.
 BLANK_WORDS = frozenset(("", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "?", "."))
 
 #: Texts by which a person may say "unsure", as their `spelling`.
@@ -74,6 +75,11 @@ class Number(NamedTuple):
 def is_blank(text: str | None) -> bool:
     """Whether a cell has no value: nothing, blanks, or a word for it."""
     return text is None or text.strip().casefold() in BLANK_WORDS
+
+
+def is_blank_to_fit(text: str) -> bool:
+    """Whether a fit reads a label as no value, unless a class has that name; other words are labels to it."""
+    return plain_text(text) in ("", *NO_VALUE)
 
 
 def number_in(text: str) -> Number | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twoheads.errors import InvalidObservations
+from twoheads.tables.checking.cells import label_key
+from twoheads.tables.checking.classes import in_order
 from twoheads.tables.checking.cleaning import ABOVE, NOT_A_NUMBER, Cleaner, Findings
 from twoheads.tables.checking.command import (
     clean_name,
@@ -20,23 +21,20 @@ from twoheads.tables.checking.command import (
     value_options,
 )
 from twoheads.tables.checking.copying import clean_batches
-from twoheads.tables.checking.guess import Guess, guess_roles, in_order
+from twoheads.tables.checking.guess import Guess, guess_roles
 from twoheads.tables.checking.hints import PERSON
 from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
+from twoheads.tables.checking.refusals import need_blank, refuse_answers_of_label_studio, refuse_export
 from twoheads.tables.checking.repeats import Repeats
 from twoheads.tables.checking.table_rows import TableRows
 from twoheads.tables.duckdb import pa
-from twoheads.tables.export_files import export_at
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema.roles import annotator_columns, named
 from twoheads.tables.writing import write
 from twoheads.text import listed
-
-#: The columns that Label Studio adds to those of its tasks and controls.
-_LABEL_STUDIO_CSV = {"id", "annotation_id", "annotator", "lead_time"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Check:
     notes : tuple of str
         What was left out in reading it.
     given : tuple of str
-        The options that name columns of people and of the truth.
+        The options that name columns of people and of the truth, and texts that mean "no answer".
     """
 
     path: str
@@ -81,7 +79,7 @@ class Check:
     @property
     def needs_copy(self) -> bool:
         """Whether the table can only be fitted from a clean copy."""
-        return bool(self.findings.changes) or fit_options(self.roles, self.columns) is None
+        return self.findings.needs_copy or fit_options(self.roles, self.columns) is None
 
     def sentences(self) -> list[str]:
         """What each column would be read as, a line each."""
@@ -121,9 +119,10 @@ class Check:
         truth = self.roles.truth
         if truth is None:
             return ""
-        of = self.profiles[truth]
-        blank = self.roles.no_truth | ({"-1"} - set(self.roles.classes))
-        n_known = of.n_known - sum(n for label, n in of.labels().items() if label in blank)
+        of, minus = self.profiles[truth], {"-1"} - set(self.roles.classes)
+        off = {text: n for text, n in of.spellings.items() if self.roles.is_nothing(truth, text) or text in minus}
+        on = {text: n for text, n in of.nothings.items() if not self.roles.is_nothing(truth, text)}
+        n_known = of.n_known - sum(off.values()) + sum(on.values())
         return f"{truth} (known for {n_known:,} of {self.n_rows:,})"
 
     def missing(self) -> list[str]:
@@ -144,7 +143,12 @@ class Check:
         """What names do not show, and a wrong guess would spoil, a sentence each."""
         roles = self.roles
         unsaid = [name for name in roles.people.values() if not self.profiles[name].speaks(PERSON)]
-        is_open = roles.truth is None and roles.annotator is None and not self.given and len(unsaid) > 1
+        is_open = (
+            roles.truth is None
+            and roles.annotator is None
+            and not {"--human", "--truth"} & {*self.given}
+            and len(unsaid) > 1
+        )
         which = f"No column is called truth. If one of {listed(unsaid)} holds it, say so: --truth COLUMN"
         return [
             *([which] if is_open else []),
@@ -153,7 +157,18 @@ class Check:
                 "human_<name> if a person answered, <model>.label if a model did."
                 for name, why in roles.undecided.items()
             ),
+            *map(self._unclear_class, self.findings.unclear),
         ]
+
+    def _unclear_class(self, key: str) -> str:
+        """What a class may mean whose name often means "no value"."""
+        label, n = self.roles.classes[key], self.findings.unclear[key]
+        again = shlex.join([*self._again(), f"--blank={label}", "--fix", clean_name(self.path)])
+        on = f"{label!r} is read as a class, on {n:,} of {self.n_rows:,} rows"
+        return f"{on}; if it means 'no answer', make it blank: {again}"
+
+    def _again(self) -> list[str]:
+        return ["twoheads", "check", self.path, *self.given, *reading_options(self.how)]
 
     def commands(self, clean: str | os.PathLike[str] | None = None) -> list[str]:
         """The commands to go on with; ``clean`` is the clean copy, where there is one already."""
@@ -166,7 +181,7 @@ class Check:
             return [shlex.join([*fit, "-o", "team.json"])]
         copy = os.fspath(clean) if clean is not None else clean_name(self.path)
         fit = ["twoheads", "fit", *table_arguments(self.roles, copy), *value_options(self.roles), "-o", "team.json"]
-        again = ["twoheads", "check", self.path, *self.given, *reading_options(self.how), "--fix", copy]
+        again = [*self._again(), "--fix", copy]
         return [*([] if clean is not None else [shlex.join(again)]), shlex.join(fit)]
 
     def fix(self, output: str | os.PathLike[str]) -> Findings:
@@ -221,6 +236,7 @@ def check(
     positive: str | None = None,
     truth: str | None = None,
     human: str | Sequence[str] | None = None,
+    blank: str | Sequence[str] = (),
     format: str | None = None,
     sheet: str | None = None,
     encoding: str | None = None,
@@ -240,22 +256,26 @@ def check(
         The column of the truth, where its name does not show it.
     human : str or sequence of str, optional
         The columns of people's answers, or a pattern such as ``"Dr *"``, where their names do not show them.
+    blank : str or sequence of str
+        Texts that mean "no answer" in columns of labels, where a fit would read them as classes.
     format, sheet, encoding : str, optional
         How the file is read, as in `scan`.
     """
     how = Reading(format, sheet, encoding)
-    _refuse_export(table, how)
+    refuse_export(table, how)
     source, where = Source.open(table, "table", how), os.fspath(table)
     if human is None:
-        _refuse_answers_of_label_studio(source, where)
+        refuse_answers_of_label_studio(source, where)
     rows = TableRows.of(source)
     people = [] if human is None else list(annotator_columns(rows.columns, where, human).values())
     true = None if truth is None else named(rows.columns, where, truth, "truth")
     content = profiles(rows)
-    by_name = {each.name: each for each in content}
     if not content or not content[0].n_rows:
         raise source.need_rows()
-    roles = guess_roles(content, true, people, Named.of(content, true, human))
+    by_name = {each.name: each for each in content}
+    nothing = [blank] if isinstance(blank, str) else list(blank)
+    roles = guess_roles(content, true, people, Named.of(content, true, human), frozenset(map(label_key, nothing)))
+    need_blank(nothing, [by_name[name] for name in roles.label_columns])
     if roles.score_columns:
         roles = replace(roles, positive=positive_class(rows, roles, positive))
     cleaner = _cleaner(rows, roles, by_name)
@@ -266,35 +286,14 @@ def check(
             break
     findings, notes, files = cleaner.findings, tuple(source.notes), tuple(file.path for file in source.files)
     texts = [human] if isinstance(human, str) else human or []
-    given = (*(text for each in texts for text in ("--human", each)), *(() if truth is None else ("--truth", truth)))
-    return Check(where, files, findings.n_rows, rows.columns, roles, findings, by_name, how, notes, given)
+    given = [text for each in texts for text in ("--human", each)] + ([] if truth is None else ["--truth", truth])
+    given += [f"--blank={text}" for text in nothing]
+    return Check(where, files, findings.n_rows, rows.columns, roles, findings, by_name, how, notes, tuple(given))
 
 
 def _cleaner(table: TableRows, roles: Guess, by_name: dict[str, Profile], repeats: Repeats | None = None) -> Cleaner:
     """What cleans the rows of a table; rows above the column names are counted as dropped."""
-    cleaner = Cleaner(table.columns, roles, by_name, repeats)
+    cleaner = Cleaner(table.columns, roles, by_name, table.source.decimal, repeats)
     for row in range(1, table.n_above + 1):
         cleaner.findings.note(cleaner.findings.changes, "", ABOVE, row, "")
     return cleaner
-
-
-def _refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
-    """Refuse an export, which has no columns to recognise, with the command that reads it."""
-    known = export_at(table, "table", how)
-    if known is not None:
-        command = shlex.join(["twoheads", "fit", os.fspath(table), "-o", "team.json"])
-        raise InvalidObservations(
-            f"{os.fspath(table)} is an export of {known.title}, whose answers, predictions and truth are read as they "
-            f"are: there are no columns to check. Go on with: {command}"
-        )
-
-
-def _refuse_answers_of_label_studio(source: Source, where: str) -> None:
-    """Refuse Label Studio's CSV: a row per annotation, in which only a user knows the column of answers."""
-    if not _LABEL_STUDIO_CSV.issubset(source.columns):
-        return
-    command = f"twoheads fit --answers {shlex.quote(where)} --item id --annotator annotator --human COLUMN"
-    raise InvalidObservations(
-        f"{where} is Label Studio's CSV, which has no predictions and does not show what is ground truth. Export it as "
-        f"JSON; or, if no annotation is ground truth, name the column of answers: {command}"
-    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank, label_key, number_in
+from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank_to_fit, label_key, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
@@ -37,11 +38,15 @@ class Tally:
 
 @dataclass
 class Findings:
-    """What was changed, and what is wrong and was left: tallies by column and kind; column "" is the whole row."""
+    """What was changed, and what is wrong and was left: tallies by column and kind; column "" is the whole row.
+
+    unclear  rows with each class whose name often means "no value", by its `label_key`
+    """
 
     changes: dict[tuple[str, str], Tally] = field(default_factory=dict)
     problems: dict[tuple[str, str], Tally] = field(default_factory=dict)
     n_rows: int = 0
+    unclear: Counter[str] = field(default_factory=Counter)
 
     def note(
         self, found: dict[tuple[str, str], Tally], column: str, kind: str, row: int, before: str, after: str = ""
@@ -53,6 +58,11 @@ class Findings:
     def change_sentences(self) -> list[str]:
         """Each kind of change in a sentence."""
         return _sentences(self.changes)
+
+    @property
+    def needs_copy(self) -> bool:
+        """Whether something is changed that a fit does not read by itself."""
+        return any(kind not in (BLANK_TO_FIT, COMMA_TO_FIT) for _, kind in self.changes)
 
     @property
     def blocks_fit(self) -> bool:
@@ -70,6 +80,9 @@ ABOVE, TOTAL = "rows above the column names are dropped", "rows of totals are dr
 NOTHING = "rows without any answer or prediction are dropped"
 BLANK, TRIMMED, CASE = "words for 'no value' become blank", "blanks around values are removed", "spellings are matched"
 PERCENT, COMMA = "percentages become shares", "decimal commas become points"
+#: Changes that a table needs for other programs only.
+BLANK_TO_FIT = "words for 'no value' become blank, as which a fit reads them anyway"
+COMMA_TO_FIT = "decimal commas become points, though a fit reads commas too"
 NORMALISED = "rounded probabilities are divided by their sum"
 UNKNOWN, RARE = "labels that are not a class", "a label that occurs once or twice and is like another"
 DOUBT = "a label that may mean that somebody was unsure; if so, write unsure, which is an answer and no class"
@@ -89,13 +102,21 @@ class Cleaner:
         Their roles.
     by_name : dict of Profile
         Their content.
+    decimal : str
+        The mark that a fit reads in numbers.
     repeats : Repeats, optional
         The rows and ids that may occur again, so that no others are remembered; all are by default.
     """
 
     def __init__(
-        self, columns: Sequence[str], guess: Guess, by_name: dict[str, Profile], repeats: Repeats | None = None
+        self,
+        columns: Sequence[str],
+        guess: Guess,
+        by_name: dict[str, Profile],
+        decimal: str = ".",
+        repeats: Repeats | None = None,
     ) -> None:
+        self._comma, self._unclear = COMMA_TO_FIT if decimal == "," else COMMA, guess.unclear_classes
         self._repeats = repeats
         self.findings = Findings()
         self._place = {name: at for at, name in enumerate(columns)}
@@ -115,7 +136,7 @@ class Cleaner:
         """The rows that remain, with clean cells in the order of the columns."""
         for row in rows:
             self.findings.n_rows += 1
-            if all(is_blank(cell) for cell in row):
+            if all(map(self._guess.is_nothing, self._columns, row)):
                 self._changed("", EMPTY, "")
                 continue
             if is_total(row) and not self._has_label(row):
@@ -124,9 +145,11 @@ class Cleaner:
             if self._is_repeated(row):
                 self._changed("", DUPLICATE, "")
                 continue
-            if self._said and all(is_blank(row[at]) for at in self._said):
+            if self._said and all(self._guess.is_nothing(self._columns[at], row[at]) for at in self._said):
                 self._changed("", NOTHING, "")
                 continue
+            here = {label_key(row[self._place[name]] or "") for name in self._labels} if self._unclear else set()
+            self.findings.unclear.update(here & self._unclear)
             yield self._row(row)
 
     def _is_repeated(self, row: Row) -> bool:
@@ -154,12 +177,10 @@ class Cleaner:
     def _cell(self, name: str, cell: str | None) -> Cell:
         if cell is None or not cell.strip():
             return None
-        if name == self._guess.truth and label_key(cell) in self._guess.no_truth:
-            self._changed(name, BLANK, cell)
-            return None
         has_role = name in self._labels or name in self._numbers or name == self._guess.annotator
-        if has_role and is_blank(cell) and label_key(cell) not in self._guess.classes:
-            self._changed(name, BLANK, cell)
+        if has_role and self._guess.is_nothing(name, cell):
+            to_fit = name in self._labels and is_blank_to_fit(cell)
+            self._changed(name, BLANK_TO_FIT if to_fit else BLANK, cell)
             return None
         if name in self._numbers:
             return self._number(name, cell)
@@ -191,7 +212,7 @@ class Cleaner:
             self._wrong(name, NOT_A_NUMBER, text)
             return text
         if "," in text:
-            self._changed(name, COMMA, text, f"{number.value:g}")
+            self._changed(name, self._comma, text, f"{number.value:g}")
         if number.percent or name in self._percent:
             self._changed(name, PERCENT, text, f"{number.value / 100:g}")
             return number.value / 100.0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from twoheads.observations.labels import sorted_names
 from twoheads.tables.checking.answers import alike, graders, label_columns, labels_of
-from twoheads.tables.checking.cells import UNKNOWN_WORDS, label_key, words_of
+from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_fit, label_key, words_of
+from twoheads.tables.checking.classes import classes_of, positive_by_name
 from twoheads.tables.checking.hints import (
     ANSWER,
     CONFIDENCE,
@@ -16,7 +16,6 @@ from twoheads.tables.checking.hints import (
     ITEM,
     MODEL,
     PERSON,
-    POSITIVE,
     SCORE,
     SURE_TRUTH,
     TRUTH,
@@ -40,6 +39,7 @@ class Guess:
     annotator     the column that names the person, in a table with a row per answer
     classes       each class as it is spelt most often, by its `label_key`
     no_truth      texts that mean that the truth is not known, as their `label_key`
+    blank         texts that mean "no answer", as an option says, as their `label_key`
     positive      the class that high scores mean
     groups        columns that could be groups of items
     undecided     why columns that hold labels are not used
@@ -57,6 +57,7 @@ class Guess:
     annotator: str | None = None
     classes: dict[str, str] = field(default_factory=dict)
     no_truth: frozenset[str] = frozenset()
+    blank: frozenset[str] = frozenset()
     positive: str | None = None
     groups: tuple[str, ...] = ()
     undecided: dict[str, str] = field(default_factory=dict)
@@ -71,6 +72,10 @@ class Guess:
     def label_columns(self) -> list[str]:
         """The columns that hold classes, the truth first."""
         return [*([self.truth] if self.truth else []), *self.people.values(), *self.labellers.values()]
+
+    @cached_property
+    def _with_labels(self) -> frozenset[str]:
+        return frozenset(self.label_columns)
 
     @property
     def score_columns(self) -> list[str]:
@@ -93,6 +98,23 @@ class Guess:
         return self.annotator is not None or self.is_people_alone
 
     @property
+    def unclear_classes(self) -> set[str]:
+        """Classes that only labels name, by words that often mean "no value", as their `label_key`."""
+        named = {label_key(label) for columns in self.models.values() for label in columns}
+        return {key for key, text in self.classes.items() if is_blank(text) or key in UNKNOWN_WORDS} - named
+
+    def is_nothing(self, column: str, text: str | None) -> bool:
+        """Whether a cell has no value; words for that are classes where a fit reads them so."""
+        if text is None or column not in self._with_labels:
+            return is_blank(text)
+        key, plain = label_key(text), plain_text(text)
+        if key in self.blank or (column == self.truth and key in self.no_truth):
+            return True
+        if is_blank_to_fit(text):
+            return plain not in self.classes.values()
+        return is_blank(text) and key not in self.classes
+
+    @property
     def used(self) -> set[str]:
         """All columns that have a role, except groups."""
         ids = {name for name in (self.item, self.annotator) if name}
@@ -101,12 +123,39 @@ class Guess:
 
 
 def guess_roles(
-    columns: Sequence[Profile], truth: str | None = None, human: Sequence[str] = (), named: Named = NOTHING_NAMED
+    columns: Sequence[Profile],
+    truth: str | None = None,
+    human: Sequence[str] = (),
+    named: Named = NOTHING_NAMED,
+    blank: frozenset[str] = frozenset(),
 ) -> Guess:
     """The role of each column that has one; ``truth`` and ``human`` are columns that were named by options.
 
+    Words for "no value" are classes if a fit reads them so: where it finds the classes in the labels. It does not where
+    two probabilities or more name them; and with a score, or one probability, it refuses a third class.
+
     named  the columns that have a role by their names in a fit, which they keep
+    blank  texts that mean "no answer", as their `label_key`
     """
+    found = _guess(columns, truth, human, named, blank, worded=False)
+    of_labels = [each for each in columns if each.name in found.label_columns]
+    if not (found.no_truth or any(each.nothings for each in of_labels)):
+        return found
+    worded = _guess(columns, truth, human, named, blank, worded=True)
+    has_numbers = bool(found.share_columns or found.score_columns) and len(found.classes) > 1
+    return found if has_numbers and len(worded.share_columns) <= len(found.share_columns) else worded
+
+
+def _guess(
+    columns: Sequence[Profile],
+    truth: str | None,
+    human: Sequence[str],
+    named: Named,
+    blank: frozenset[str],
+    *,
+    worded: bool,
+) -> Guess:
+    """The roles, where words for "no value" are classes if ``worded``."""
     settled = {*named.people, *named.machines}
     columns = [each for each in columns if each.n_known or each.name in settled or each.name == named.truth]
     unsaid = [each for each in columns if each.name not in named.machines]
@@ -124,8 +173,8 @@ def guess_roles(
     people = [each for each in people if each not in grading]
     labellers = [each for each in labels if each not in people and each not in grading]
     answers = [*people, *machines, *labellers]
-    no_truth = frozenset(UNKNOWN_WORDS & set(labels_of(known)) - set(labels_of(answers)))
-    classes = _classes([*known, *answers], no_truth)
+    no_truth = frozenset() if worded else frozenset(UNKNOWN_WORDS & set(labels_of(known)) - set(labels_of(answers)))
+    classes = classes_of([*known, *answers], no_truth | blank, worded=worded)
     numeric = [each for each in rest if each.is_numeric and each not in labels and each not in grading]
     shares, classes = find_shares(numeric, classes, named.models, columns)
     named_people = named_each(people, lambda name: name.removeprefix("human_"))
@@ -153,13 +202,14 @@ def guess_roles(
         annotator=annotator,
         classes=classes,
         no_truth=no_truth,
+        blank=blank,
         undecided=undecided,
         reasons=reasons,
     )
     found = found if len(classes) == 2 else _without_scores(found)
     done = {*found.used, *found.reasons, *undecided}
     groups = [each for each in rest if each.name not in done and each.is_labels and 2 <= each.n_distinct <= 20]
-    positive = _positive(classes) if found.score_columns else None
+    positive = positive_by_name(classes) if found.score_columns else None
     return replace(found, groups=tuple(each.name for each in groups), positive=positive)
 
 
@@ -228,18 +278,6 @@ def _grader_name(name: str) -> str:
     return machine_name(name.removeprefix("human_"))
 
 
-def _classes(columns: Sequence[Profile], no_truth: frozenset[str]) -> dict[str, str]:
-    """Each class as it is spelt most often, by its `label_key`; "unsure" is an answer and no class, and -1 nothing."""
-    spellings: dict[str, Counter[str]] = {}
-    for column in columns:
-        for text, times in column.spellings.items():
-            spellings.setdefault(label_key(text), Counter())[plain_text(text)] += times
-    for no_class in ("unsure", "-1"):
-        spellings.pop(no_class, None)
-    found = {key: max(sorted(texts), key=texts.__getitem__) for key, texts in sorted(spellings.items())}
-    return {key: text for key, text in found.items() if key not in no_truth}
-
-
 def _confidence(columns: Sequence[Profile], people: dict[str, str]) -> dict[str, str]:
     """The column of each person's confidence: called so, and after the person where there are several."""
     found: dict[str, str] = {}
@@ -251,13 +289,3 @@ def _confidence(columns: Sequence[Profile], people: dict[str, str]) -> dict[str,
         if len(of) == 1 or (len(people) == 1 and not words):
             found[of[0] if of else next(iter(people))] = column.name
     return found
-
-
-def _positive(classes: dict[str, str]) -> str | None:
-    """The class that high scores mean, where its name shows it."""
-    return next((classes[word] for word in POSITIVE if word in classes), None)
-
-
-def in_order(classes: dict[str, str]) -> list[str]:
-    """The classes in the order of the package."""
-    return list(sorted_names(classes.values()))

@@ -6,7 +6,8 @@ import numpy as np
 
 from twoheads.observations.members import unknown_positive
 from twoheads.tables.checking.cells import label_key, number_in
-from twoheads.tables.checking.guess import Guess, in_order
+from twoheads.tables.checking.classes import in_order
+from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.table_rows import TableRows
 
 

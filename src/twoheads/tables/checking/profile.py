@@ -20,6 +20,7 @@ class Profile:
 
     n_rows, n_blank  rows, and those without a value
     spellings        how often each text occurs, without the blanks around it; at most `MOST_LABELS` are kept
+    nothings         how often each word for "no value" occurs; a fit may read it as a class
     n_padded         texts with blanks around them
     n_numbers        cells that are numbers, from ``low`` to ``high``
     total            the sum of these numbers
@@ -39,6 +40,7 @@ class Profile:
     low: float = float("inf")
     high: float = float("-inf")
     spellings: Counter[str] = field(default_factory=Counter)
+    nothings: Counter[str] = field(default_factory=Counter)
     _seen: set[int] = field(default_factory=set, repr=False)
 
     def add(self, text: str | None) -> None:
@@ -46,6 +48,8 @@ class Profile:
         self.n_rows += 1
         if text is None or is_blank(text):
             self.n_blank += 1
+            if text is not None and text.strip():
+                self.nothings[text.strip()] += 1
             return
         bare = text.strip()
         self.n_padded += bare != text

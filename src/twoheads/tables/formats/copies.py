@@ -44,7 +44,7 @@ class CopiedFile(DataFile):
         with self._named():
             self._file = open_copy(copy)
         self.columns, self.typed, self.notes = self._file.columns, self._file.typed, self._file.notes
-        self.has_sheets = self._file.has_sheets
+        self.has_sheets, self.decimal = self._file.has_sheets, self._file.decimal
 
     def _read_columns(self) -> tuple[str, ...]:
         return self._file.columns

@@ -49,6 +49,7 @@ class CsvFile(DataFile):
         self._dialect = find_dialect(path)
         # Whether words such as NA appear among numbers: to look for them takes time, and an id may be one of them.
         self._has_words = self._dialect.has_words
+        self.decimal = self._dialect.decimal
         super().__init__(path)
 
     def _read_columns(self) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ class DataFile(ABC):
 
     #: Whether columns have types; if not, every value is text until it is read as something else.
     typed = True
+    #: The mark between the whole number and the decimals of numbers that are texts.
+    decimal = "."
     #: What was changed or left out in reading, in sentences.
     notes: tuple[str, ...] = ()
     #: Whether a file is a workbook, of which one sheet is read.

@@ -49,6 +49,12 @@ class Source:
         """Whether columns have types of their own; those of CSV do not."""
         return self.files[0].typed
 
+    @property
+    def decimal(self) -> str:
+        """The mark before decimals in texts; a point if files differ."""
+        marks = {file.decimal for file in self.files}
+        return marks.pop() if len(marks) == 1 else "."
+
     def kinds_of(self, columns: Iterable[str]) -> list[Any]:
         """The Arrow types of columns in each file; none if files have no types."""
         return [file.type_of(name) for name in columns for file in self.files] if self.typed else []

@@ -1,0 +1,35 @@
+"""The classes that labels name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from twoheads.observations.labels import sorted_names
+from twoheads.tables.checking.cells import is_blank_to_fit, label_key
+from twoheads.tables.checking.hints import POSITIVE
+from twoheads.tables.checking.profile import Profile
+from twoheads.tables.schema.coding import plain_text
+
+
+def classes_of(columns: Sequence[Profile], nothing: frozenset[str], *, worded: bool) -> dict[str, str]:
+    """Each class as it is spelt most often, by its `label_key`; "unsure" is an answer and no class, and -1 nothing."""
+    spellings: dict[str, Counter[str]] = {}
+    for column in columns:
+        words = {text: times for text, times in column.nothings.items() if worded and not is_blank_to_fit(text)}
+        for text, times in (*column.spellings.items(), *words.items()):
+            spellings.setdefault(label_key(text), Counter())[plain_text(text)] += times
+    for no_class in ("unsure", "-1"):
+        spellings.pop(no_class, None)
+    found = {key: max(sorted(texts), key=texts.__getitem__) for key, texts in sorted(spellings.items())}
+    return {key: text for key, text in found.items() if key not in nothing}
+
+
+def positive_by_name(classes: dict[str, str]) -> str | None:
+    """The class that high scores mean, where its name shows it."""
+    return next((classes[word] for word in POSITIVE if word in classes), None)
+
+
+def in_order(classes: dict[str, str]) -> list[str]:
+    """The classes in the order of the package."""
+    return list(sorted_names(classes.values()))
