@@ -404,3 +404,54 @@ def test_decimal_commas_between_commas_need_a_copy(tmp_path):
     found = tables.check(tmp_path / "t.csv")
     assert [shlex.split(each)[1] for each in found.commands()] == ["check", "fit"]
     assert all("decimal commas become points (40 cells" in each for each in found.findings.change_sentences())
+
+
+def probabilities_called_by_the_classes(n=60, seed=2):
+    frame = with_classes(("no", "yes"), n)
+    second = np.round(np.where(frame["truth"] == "yes", 0.7, 0.2) + np.random.default_rng(seed).random(n) / 5, 3)
+    return frame.assign(no=1 - second, yes=second)
+
+
+def test_probabilities_called_just_by_the_classes_are_recognised_and_renamed(tmp_path, capsys):
+    frame, path = probabilities_called_by_the_classes(), tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    found = tables.check(path)
+    assert "model model  probabilities: no, yes" in found.sentences()
+    fix, fit = (shlex.split(command) for command in found.commands())
+    clean = tmp_path / "clean.csv"
+    assert run([*fix[1:-1], str(clean)]) == 0
+    assert run(["fit", str(clean), *fit[3:-1], str(tmp_path / "team.json")]) == 0
+    assert th.load(tmp_path / "team.json").models_ == ("model",)
+    read, _ = tables.scan(clean).read()
+    np.testing.assert_allclose(read.model_proba[0], frame[["no", "yes"]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"yes": 0.4},  # one class alone
+        {"no": 0.4, "yes": 0.9},  # not of a sum of 1
+        {"no": 0.4, "yes": [0.2, 1.0] * 30},  # of a mean sum of 1
+        {"no": [0, 1] * 30, "yes": [1, 0] * 30},  # tags
+        {"no": 0.4, "yes": 0.6, "p_no": 0.3, "p_yes": 0.7, "maybe": 0.1},  # beside a model
+    ],
+)
+def test_other_numbers_called_by_the_classes_are_no_probabilities(tmp_path, columns):
+    with_classes(("no", "yes")).assign(**columns).to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    is_second_model = "p_no" in columns
+    assert set(found.roles.models) == ({"model", "probability"} if is_second_model else set())
+    assert found.findings.problems == {}
+
+
+def test_a_fit_says_that_it_does_not_read_probabilities_called_just_by_the_classes(tmp_path):
+    frame, path = probabilities_called_by_the_classes(), tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    note = (
+        f"columns 'no', 'yes' of {path} look like probabilities of these classes; they are not read. "
+        "Rename them p_no, p_yes, as twoheads check --fix does."
+    )
+    assert note in tables.scan(path).notes
+    for other in (frame.assign(no=0.9), frame.drop(columns="no"), frame.assign(no="x")):
+        other.to_csv(path, index=False)
+        assert not any("look like probabilities" in each for each in tables.scan(path).notes)

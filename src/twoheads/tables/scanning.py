@@ -28,6 +28,7 @@ from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.found_classes import named_or_found
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
+from twoheads.tables.schema.unread import notes_on_unread_probabilities
 from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
@@ -138,6 +139,8 @@ def scan(
         labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in separate)]
         kinds = [*sources.table.kinds_of(found.labels), *kinds_of_labels(truth_table, answer_table)]
         known = classes_of(named_or_found(found, labels, unsure, sources.table.name, loose=loose_labels), kinds)
+    if sources.table and classes is None:
+        remarks += notes_on_unread_probabilities(sources.table, found, known)
     _check_positive(positive, known, found)
     join = None
     if answer_table or truth_table:

@@ -28,7 +28,7 @@ from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
 from twoheads.tables.checking.refusals import need_blank, refuse_answers_of_label_studio, refuse_export
 from twoheads.tables.checking.repeats import Repeats
-from twoheads.tables.checking.table_rows import TableRows
+from twoheads.tables.checking.table_rows import TableRows, sum_to_1
 from twoheads.tables.duckdb import pa
 from twoheads.tables.formats.opening import AS_IT_IS, Reading
 from twoheads.tables.formats.source import Source
@@ -88,8 +88,7 @@ class Check:
         if roles.grades:
             of_grades = ("people", f"grades or scores: {listed(list(roles.grades.values()))}; {self._high()}")
             lines = [*(lines if roles.people else lines[:-1]), of_grades]
-        if roles.annotator:
-            lines.append(("named by", roles.annotator))
+        lines += [("named by", roles.annotator)] if roles.annotator else []
         for name, columns in roles.models.items():
             what = {"log": "log-probabilities", "logit": "logits"}.get(roles.shares.scale, "probabilities")
             percent = " (in per cent)" if roles.shares.percent else ""
@@ -100,10 +99,8 @@ class Check:
             lines.append((f"model {name}", f"labels: {column}"))
         lines += [("confidence", column) for column in roles.confidence.values()]
         lines.append(("truth", self._truth() or "none found"))
-        if roles.groups:
-            lines.append(("groups", f"{listed(list(roles.groups))} (not used in a fit)"))
-        if self.unused:
-            lines.append(("not used", listed([self._unused_text(name) for name in self.unused])))
+        lines += [("groups", f"{listed(list(roles.groups))} (not used in a fit)")] if roles.groups else []
+        lines += [("not used", listed([self._unused_text(name) for name in self.unused]))] if self.unused else []
         lines.append(("classes", listed(in_order(roles.classes)) or "none found"))
         return [f"{what:<12} {text}" for what, text in lines]
 
@@ -274,7 +271,11 @@ def check(
         raise source.need_rows()
     by_name = {each.name: each for each in content}
     nothing = [blank] if isinstance(blank, str) else list(blank)
-    roles = guess_roles(content, true, people, Named.of(content, true, human), frozenset(map(label_key, nothing)))
+    known = true, people, Named.of(content, true, human), frozenset(map(label_key, nothing))
+    roles = guess_roles(content, *known)
+    off = {name for name in roles.share_columns if label_key(name) in roles.classes}
+    if off and not sum_to_1(rows, off):  # columns that are only called as the classes are
+        roles = guess_roles([each for each in content if each.name not in off], *known)
     need_blank(nothing, [by_name[name] for name in roles.label_columns])
     if roles.score_columns:
         roles = replace(roles, positive=positive_class(rows, roles, positive))

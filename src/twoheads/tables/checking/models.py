@@ -10,6 +10,9 @@ from twoheads.tables.checking.hints import ANSWER, CONFIDENCE, LOG, LOGIT, PERSO
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import Coder
 
+#: The family of columns called just by the classes.
+_BARE = "probability"
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -50,6 +53,8 @@ def find_shares(
     for family, found in families.items():
         known = {label_key(label) for label in found}
         whole = len(found) >= 2 and known >= set(classes)
+        if family == _BARE and not (whole and any(by_name[name].is_fractional for name in found.values())):
+            continue  # the name of a class alone may mean anything; 0 and 1 may be tags
         kind, why = _kind([by_name[name] for name in found.values()], whole=whole)
         if kind:
             kinds[family] = kind
@@ -125,6 +130,8 @@ def _parts(name: str, classes: dict[str, str]) -> tuple[str, str] | None:
     model, separator, label = name.partition(".p_")
     if separator and model and label:
         return model, label
+    if label_key(name) in classes:
+        return _BARE, label_key(name)
     pieces, words = pieces_of(name), words_of(name)
     places = [at for at, piece in enumerate(pieces) if piece[0].isalnum()]
     for key, label in sorted(classes.items(), key=lambda each: -len(each[0])):

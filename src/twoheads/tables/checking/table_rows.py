@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -60,6 +60,14 @@ def _is_header(row: Row, n_named: int) -> bool:
     filled = [cell.strip() for cell in row if cell is not None and not is_blank(cell)]
     distinct = len(set(filled)) == len(filled)
     return len(filled) >= max(2 * n_named, 3) and distinct and not any(map(number_in, filled))
+
+
+def sum_to_1(table: TableRows, columns: Iterable[str]) -> bool:
+    """Whether columns hold probabilities of which nearly all rows sum to 1, or 100 per cent, as the first rows show."""
+    places = [table.columns.index(name) for name in columns]
+    rows = [[number_in(row[at] or "") for at in places] for row in next(iter(table), [])]
+    sums = [sum(each.value for each in row if each) for row in rows if all(row)]
+    return bool(sums) and sum(min(abs(each - 1.0), abs(each / 100.0 - 1.0)) <= 0.05 for each in sums) > 0.9 * len(sums)
 
 
 def is_total(row: Sequence[str | None]) -> bool:
