@@ -455,3 +455,11 @@ def test_a_fit_says_that_it_does_not_read_probabilities_called_just_by_the_class
     for other in (frame.assign(no=0.9), frame.drop(columns="no"), frame.assign(no="x")):
         other.to_csv(path, index=False)
         assert not any("look like probabilities" in each for each in tables.scan(path).notes)
+
+
+def test_the_labels_of_a_team_are_nobodys_answers(tmp_path):
+    frame = people_and_probabilities()[["item", "p_cat", "p_dog", "p_emu"]].assign(combined_label="cat", confidence=0.8)
+    frame.to_csv(tmp_path / "verdicts.csv", index=False)
+    found = tables.check(tmp_path / "verdicts.csv")
+    assert (found.roles.people, [*found.roles.undecided]) == ({}, ["combined_label"])
+    assert found.commands() == []

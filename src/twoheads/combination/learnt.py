@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from twoheads.combination.absent_members import NOBODY, MembersAtFit, keys_of_those_here
-from twoheads.combination.decimals import FULL, decimals_of
 from twoheads.combination.item_contents import (
     REPEATED,
     Contents,
@@ -27,8 +26,10 @@ from twoheads.combination.item_contents import (
     told_by_part,
 )
 from twoheads.combination.item_ids import NO_SPAN, Span, advice_on_ids, goes_on, joined_span, numbers_and_hashes
+from twoheads.combination.recognised import Recognised
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.simplex import without_zeros_read
 from twoheads.observations import Observations
 from twoheads.observations.labels import label_text
@@ -37,32 +38,14 @@ from twoheads.tables.fingerprints import answer_hashes, stirred, text_hash
 
 #: Of more items than this a sample is kept: then it is only known of a table whether it has any of them.
 MAX_ITEMS = 100_000
+#: Decimals of probabilities that are not rounded; single precision keeps about so many.
+FULL = 7
+#: With fewer probabilities than this, rounding is not looked for.
+_FEW_NUMBERS = 20
+#: Rows that are looked at for it.
+_LOOKED_AT = 50
 
 _Words = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Recognised:
-    """Which items a team has learnt from.
-
-    learnt     (n_items,) items that it has, or may have, learnt from
-    certain    whether these are the same items; otherwise other items may have the same answers and probabilities
-    complete   whether the others are known not to be among them
-    renumbered whether they have the ids of learnt items, but all have other probabilities: perhaps other items
-    asked_again whether they have no ids, and may be learnt items with the probabilities of another model
-    by_id      whether ids tell all items from the learnt ones: then the others are other items for certain
-    advice     why ids do not, where they do not, and what to do
-    has_ids    whether the items have ids
-    """
-
-    learnt: NDArray[np.bool_]
-    certain: bool
-    complete: bool
-    renumbered: bool = False
-    asked_again: bool = False
-    by_id: bool = False
-    advice: str = ""
-    has_ids: bool = False
 
 
 @register
@@ -100,7 +83,7 @@ class LearntItems(BaseEstimator):
         models, numbers = known.models if probas else (), list(known.model_proba)
         scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
         numbers += [values[:, None] for values in scores.values()]
-        decimals = FULL if known.model_scale != "probability" else decimals_of(numbers)
+        decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
         of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
         found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
         return replace(found, span=span)
@@ -117,7 +100,7 @@ class LearntItems(BaseEstimator):
             probas[0][block.no_model] = np.nan
         key = answer_hashes(block.answers, block.unsure, annotators, classes)
         nobody = np.zeros(block.n_items, dtype=np.int64)
-        return cls._made(nobody, key, probas, models, classes, decimals_of(probas))
+        return cls._made(nobody, key, probas, models, classes, _decimals(probas))
 
     @classmethod
     def _made(
@@ -285,3 +268,23 @@ def _class_weights(classes: NDArray[Any]) -> Floats:
     """Weights from 0 to 1 that depend on the names and not on their order, (2, n_classes)."""
     rank = np.argsort(np.argsort([label_text(name) for name in classes.tolist()]))
     return np.outer([0.6180339887498949, 0.4142135623730951], rank) % 1.0
+
+
+def _decimals(probas: Sequence[NDArray[Any]]) -> int:
+    """To how many decimals all probabilities are rounded: 1 to 6, or `FULL`."""
+    rows = [proba[evenly_spaced(len(proba), _LOOKED_AT)].astype(np.float64) for proba in probas]
+    if sum(row.size for row in rows) < _FEW_NUMBERS:
+        return FULL
+    found = (decimals for decimals in range(1, FULL) if all(_is_rounded(row, decimals) for row in rows))
+    return next(found, FULL)
+
+
+def _is_rounded(proba: Floats, decimals: int) -> bool:
+    """Whether all are multiples of a unit, also of one that was made a bit larger or smaller for the sum to be 1."""
+    n_classes = proba.shape[1]
+    off = n_classes // 2 + 1 if decimals <= 4 else 0
+    rounded = np.isnan(proba[:, 0])
+    for unit in 10**decimals + np.arange(-off, off + 1):
+        scaled = proba * unit
+        rounded |= (np.abs(scaled - np.rint(scaled)) <= 1e-7 * unit + 1e-9).all(axis=1)
+    return bool(rounded.all())

@@ -28,7 +28,7 @@ def label_columns(
     sure = [] if people else _by_name(columns, [*truth, *machines], named)
     others = [each for each in able if each.speaks(PERSON) and each not in sure and each.name not in named.people]
     people = people or [*sure, *_with_labels(others, [*truth, *sure])]
-    seeds = people or [each for each in able if each.speaks(ANSWER)]
+    seeds = people or [each for each in able if each.speaks(ANSWER) and not each.speaks(DERIVED)]
     known = set(labels_of([*seeds, *truth, *machines])) | named.classes or _common(able)
     near = [each for each in able if each not in seeds and _share(each, known) >= 0.9 and not each.speaks(GROUP)]
     found, undecided = list(seeds), {}
