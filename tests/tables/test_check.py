@@ -463,3 +463,18 @@ def test_the_labels_of_a_team_are_nobodys_answers(tmp_path):
     found = tables.check(tmp_path / "verdicts.csv")
     assert (found.roles.people, [*found.roles.undecided]) == ({}, ["combined_label"])
     assert found.commands() == []
+
+
+def test_points_among_decimal_commas_need_a_copy(tmp_path):
+    frame = people_and_probabilities(80)
+    numbers = [f"p_{name}" for name in CLASSES]
+    frame[numbers] = frame[numbers].astype(str)
+    frame.loc[:69, numbers] = frame.loc[:69, numbers].replace(r"\.", ",", regex=True)
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    with pytest.raises(th.InvalidObservations, match="must have decimal commas in every row"):
+        tables.scan(tmp_path / "t.csv").read()
+    found = tables.check(tmp_path / "t.csv")
+    assert [shlex.split(each)[1] for each in found.commands()] == ["check", "fit"]
+    found.fix(tmp_path / "clean.csv")
+    read, _ = tables.scan(tmp_path / "clean.csv").read()
+    np.testing.assert_allclose(read.model_proba[0], frame[numbers].replace(",", ".", regex=True).astype(float))

@@ -80,6 +80,7 @@ ABOVE, TOTAL = "rows above the column names are dropped", "rows of totals are dr
 NOTHING = "rows without any answer or prediction are dropped"
 BLANK, TRIMMED, CASE = "words for 'no value' become blank", "blanks around values are removed", "spellings are matched"
 PERCENT, COMMA = "percentages become shares", "decimal commas become points"
+POINT = "numbers with points beside others with decimal commas, which a fit refuses, are written alike"
 #: Changes that a table needs for other programs only.
 BLANK_TO_FIT = "words for 'no value' become blank, as which a fit reads them anyway"
 COMMA_TO_FIT = "decimal commas become points, though a fit reads commas too"
@@ -213,6 +214,8 @@ class Cleaner:
             return text
         if "," in text:
             self._changed(name, self._comma, text, f"{number.value:g}")
+        elif "." in text and self._comma == COMMA_TO_FIT:
+            self._changed(name, POINT, text, f"{number.value:g}")
         if number.percent or name in self._percent:
             self._changed(name, PERCENT, text, f"{number.value / 100:g}")
             return number.value / 100.0
