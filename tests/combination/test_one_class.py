@@ -59,6 +59,23 @@ def test_the_accuracy_is_believed_and_the_class_is_measured(n_people):
     json.dumps(facts, allow_nan=False)
 
 
+@pytest.mark.parametrize("weight", [1.0, 10.0])
+def test_answers_of_equal_weights_count_as_one_each(weight):
+    X, truth, _ = world(1)
+    team = th.recommended().fit(X, only(truth, 1, 40), sample_weight=np.full(len(X), weight))
+    at = list(team.classes_).index("yes")
+    assert team.people_accuracy_.unit[at] == pytest.approx(weight)
+    assert team.people_accuracy_.effect[at] == pytest.approx(weight)
+
+
+def test_without_a_copy_that_has_seen_no_truth_the_others_are_not_taken_for_wrong(monkeypatch):
+    X, truth, answers = world(1)
+    monkeypatch.setattr("twoheads.combination.insight.accuracy_at_fit.posterior_without_truth", lambda *_: None)
+    stats = th.recommended().fit(X, only(truth, 1, 40)).annotator_stats_
+    assert stats["kind"].tolist() == ["believed"]
+    assert stats["accuracy_low"][0] <= (answers[:, 0] == truth).mean() <= stats["accuracy_high"][0]
+
+
 def test_of_several_classes_no_specificity_is_measured():
     X, truth, _ = world(2, n_classes=4)
     by_class = th.recommended().fit(X, only(truth, 1, 30)).class_stats()

@@ -42,6 +42,17 @@ def test_blocks_sum_to_the_whole():
         np.testing.assert_allclose(sum(cut), one)
 
 
+def test_who_alone_labelled_half_of_the_items_is_called_so():
+    # Ann is right on all of 40 items; Bob, right on 12 of them, has enough answers, but labelled too few items.
+    truth, model = np.zeros(40, int), (np.arange(40) < 20) * 1.0
+    answers = pack_answers(np.r_[:40, :12], np.r_[np.zeros(40, int), np.full(12, 2)], 40)
+    listed = RivalList(("Ann", "Bob"), ("model",), crowd=False)
+    found = listed.compared(listed.sums(Labels(answers, 2, model[None]), truth, model))
+    best = {member.name: member for member in found.members if member.key == "best_person"}
+    assert best["Ann"].words == "Ann alone, who alone labelled enough of the items"
+    assert best["Bob"].words == "Bob alone on 12 of 40 items"
+
+
 def test_the_best_person_must_beat_the_best_of_the_others_on_the_same_items():
     rng = np.random.default_rng(1)
     n = 100

@@ -21,7 +21,7 @@ from twoheads.kernels.answers import Answers, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.posterior import joint_log_proba
-from twoheads.kernels.scoring.ties import TIED
+from twoheads.kernels.scoring.ties import sole_label, top_shares
 from twoheads.observations import as_observations, as_truth, as_weight, labelled_items
 from twoheads.storage.artifact import register
 from twoheads.tables.scanned import read_labelled
@@ -122,5 +122,4 @@ class LabelLabelCombiner(Combiner):
 
 def model_label(block: Block) -> Codes:
     """The class that the model finds most probable; MISSING where several are equally so, or without a model row."""
-    tied = (block.log_proba >= block.log_proba.max(axis=0) - TIED).sum(axis=0) > 1
-    return np.where(tied, MISSING, block.log_proba.argmax(axis=0))
+    return sole_label(top_shares(block.log_proba))

@@ -143,7 +143,7 @@ class Dependence(BaseEstimator):
         Parameters
         ----------
         evidence : sequence of Evidence
-            The labelled items, block by block; of very many a sample, evenly spaced.
+            The labelled items, block by block; of very many a sample.
         whole : StreamedEvidence, optional
             All labelled items, where ``evidence`` is a sample of them.
         n : float

@@ -8,14 +8,13 @@ from scipy.special import gammaln, logsumexp
 from twoheads.kernels.answers import Answers, vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.priors import MAJORITY_POWER, SHARES_STRENGTHS
+from twoheads.kernels.scoring.ties import top_shares
 
 
 def majority_counts(answers: Answers, n_classes: int, weight: Floats | None) -> Floats:
     """Weight of the answered items whose majority is each class, (n_classes,); a tie is split. Add up over blocks."""
-    shares = vote_shares(answers, n_classes)
-    leading = shares >= shares.max(axis=0) - 1e-9
     counted = (answers.per_item() > 0) if weight is None else weight * (answers.per_item() > 0)
-    return np.asarray((leading / leading.sum(axis=0)) @ counted, dtype=np.float64)
+    return np.asarray(top_shares(vote_shares(answers, n_classes)) @ counted, dtype=np.float64)
 
 
 def crowd_class_shares(majority: Floats, labels: Floats) -> Floats:

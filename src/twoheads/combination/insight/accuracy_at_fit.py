@@ -61,11 +61,11 @@ def _accuracy(result: FitResult, answers: AnswerRows | None, who: list[int]) -> 
 
 def _of_one_class(result: FitResult, own: AnswerRows | None, who: list[int], judged: Floats) -> PeopleAccuracy:
     """Believed accuracies, labelled answers counted as they are; without a sample of all that the team believes."""
-    effect = _labelled_units(result, who).of_class
-    if own is None:
-        return believed_accuracy(*_right_and_count(_soft_counts(result, who)), judged, effect)
+    unit = _labelled_units(result, who).of_class
+    if own is None or own.posterior is None:
+        return believed_accuracy(*_right_and_count(_soft_counts(result, who)), judged, unit)
     believed = np.where(own.truth == MISSING, own.belief(own.label), own.right())
-    return believed_accuracy(own.counts(believed), own.counts(np.ones(len(own.item))), judged, effect)
+    return believed_accuracy(own.counts(believed), own.counts(np.ones(len(own.item))), judged, unit)
 
 
 def _one_class(counts: Floats) -> bool:

@@ -151,13 +151,13 @@ def design_effects(answers: AnswerRows, share: Floats) -> tuple[float, float]:
 
 
 def believed_accuracy(
-    right: Floats, count: Floats, judged: Floats | None = None, effect: Floats | None = None
+    right: Floats, count: Floats, judged: Floats | None = None, unit: Floats | None = None
 ) -> PeopleAccuracy:
     """Accuracies from the team's posterior alone.
 
-    right           (n_people,) sum of the beliefs that an answer is right
-    count           (n_people,) number of answers, or Kish's number of weighted ones
-    judged, effect  as in `PeopleAccuracy`, where truth of one class is known
+    right         (n_people,) sum of the beliefs that an answer is right
+    count         (n_people,) number of answers, or Kish's number of weighted ones
+    judged, unit  as in `PeopleAccuracy`, where truth of one class is known
     """
     shares = believed_shares(right, count)
     everybody = believed_shares(right.sum(keepdims=True), count.sum(keepdims=True))
@@ -169,8 +169,8 @@ def believed_accuracy(
         step=shares.step,
         overall=np.concatenate([everybody.logit_mean, everybody.sd]),
         newcomer=np.array(accuracy_prior(right, count)),
-        effect=np.ones(1) if effect is None else effect,
-        unit=np.ones(1),
+        effect=np.ones(1) if unit is None else unit,
+        unit=np.ones(1) if unit is None else unit,
     )
 
 

@@ -71,9 +71,7 @@ def other_numbers_p_value(first: Floats, second: Floats) -> float:
     first, second  (n_numbers, n_items); the numbers of items may differ
     """
     method: Literal["exact", "asymp"] = "exact" if first.shape[1] * second.shape[1] <= _FEW_PAIRS else "asymp"
-    with (
-        warnings.catch_warnings()
-    ):  # where SciPy's exact sum is off by rounding, it takes the asymptotic one, and warns
+    with warnings.catch_warnings():  # where its exact sum is off by rounding, SciPy takes the limit, and warns
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful", RuntimeWarning)
         chances = [ks_2samp(one, other, method=method).pvalue for one, other in zip(first, second, strict=True)]
     return float(min(1.0, len(chances) * min(chances)))

@@ -36,7 +36,6 @@ def confusion_section(team: Team, *, status: str = HELD_OUT) -> dict[str, Any]:
     All of it is of one ``kind``: "measured" counts the answers on items of known truth, "believed" are the team's
     shares where there is no truth. Measured shares have counts and Jeffreys' interval, believed ones have neither: what
     the team counts is what answers are worth without truth, far less than one each. A class without an answer has no
-    the team counts is what answers are worth without truth, far less than one each. A class without an answer has no
     share. ``used`` is another number: the team's own estimate, counts and prior together, with the interval of its
     posterior, in which weighted answers are as many as they are worth. ``status`` is how the items that the team is
     evaluated on relate to those it has learnt from.
