@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import twoheads as th
@@ -211,3 +212,23 @@ def test_a_temperature_that_em_found_has_no_interval():
         assert "estimated partly from people's answers" in team.describe()
     else:
         assert found["model"]["temperature"][1] < found["model"]["temperature"][2]
+
+
+def test_unsure_is_counted_on_items_with_truth_alone():
+    # On 40 labelled items "unsure" is as frequent for both classes; on the others it is said where the class is 1.
+    rng = np.random.default_rng(3)
+    truth = np.r_[np.tile([0, 1], 20), rng.integers(0, 2, 400)]
+    right = rng.random((440, 3)) < 0.85
+    answers = np.where(right, truth[:, None], 1 - truth[:, None]).astype(str).astype(object)
+    answers[:10, 0] = "unsure"
+    answers[40:, 0][rng.random(400) < np.where(truth[40:] == 1, 0.6, 0.0)] = "unsure"
+    frame = pd.DataFrame(answers, columns=["human_ann", "human_bob", "human_cy"])
+    known = np.where(np.arange(440) < 40, truth.astype(str), None)
+    team = th.recommended().fit(frame, known)
+    found = team.facts()["unsure"]
+    assert found["said"] == 10
+    assert found["p_value"] == 1.0
+    assert found["given_true"] == pytest.approx(
+        th.recommended().fit(frame[:40], known[:40]).facts()["unsure"]["given_true"]
+    )
+    assert "“Unsure” was answered 10 times on items with truth, about equally often" in team.describe()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,11 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         unsure = statistics.label_numbers[-2 if statistics.n_labelled else -1]
         correlation = found.get("several_answers", {}).get("correlation", 0.0)
         design = 1.0 + (_answers_per_item(result) - 1.0) * correlation  # people are unsure about the same items
-        unit = statistics.label_unit * max(1.0, design) if statistics.n_labelled else None
-        found |= _response(rule.response, schema.classes, float(unsure), unit)
+        unit = statistics.label_unit * max(1.0, design)
+        known = statistics.response_counts if statistics.n_labelled else None
+        found |= _confidence(rule.response)
+        if unsure:
+            found["unsure"] = {"said": float(unsure)} | _unsure(rule.response, schema.classes, known, unit)
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
         if len(rule.pool.coefficient_):
@@ -249,27 +253,31 @@ def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: fl
     return {name: {fact: stats[fact].tolist()[at] for fact in _OF_ONE} for name, at in picked.items()}
 
 
-def _response(response: ResponseModel, classes: NDArray[Any], n_unsure: float, unit: float | None) -> dict[str, Any]:
-    """Levels of confidence with the weights of their answers, and how often "unsure" was said on labelled items.
-
-    Without any label, ``n_unsure`` is of all items, and the p-value of "as often for each class" is None.
-
-    unit  weight of one independent answer about labelled items; None without any
-    """
-    found: dict[str, Any] = {}
+def _confidence(response: ResponseModel) -> dict[str, Any]:
+    """Levels of confidence with the weights of their answers; nothing without any."""
+    if not len(response.bounds_):
+        return {}
     counts = response.answer_counts()
-    if len(response.bounds_):
-        right, total = np.einsum("ili->l", counts)[:-1], counts.sum(axis=(0, 2))[:-1]
-        shares = np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)
-        found["confidence"] = {
-            "begins": response.bounds_.tolist(),
-            "answers": total.tolist(),
-            "right": [None if np.isnan(share) else float(share) for share in shares],
-        }
-    if n_unsure:
-        names = [label_text(name) for name in classes]
-        given_true = dict(zip(names, response.unsure_given_true_.tolist(), strict=True))
-        said, others = response.counts_[-1], counts.sum(axis=(0, 1))
-        p = None if unit is None else same_rate_p_value(said / unit, (said + others) / unit)
-        found["unsure"] = {"said": n_unsure, "given_true": given_true, "p_value": p}
-    return found
+    right, total = np.einsum("ili->l", counts)[:-1], counts.sum(axis=(0, 2))[:-1]
+    shares = np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)
+    found = {
+        "begins": response.bounds_.tolist(),
+        "answers": total.tolist(),
+        "right": [None if np.isnan(share) else float(share) for share in shares],
+    }
+    return {"confidence": found}
+
+
+def _unsure(response: ResponseModel, classes: NDArray[Any], known: Floats | None, unit: float) -> dict[str, Any]:
+    """How often "unsure" is answered given each true class, and the p-value of as often for each.
+
+    What the team believes of items without truth counts only where there is no other: then the p-value is None.
+
+    known  `ResponseModel.counts` of the labelled items; None without any
+    unit   weight of one independent answer about them
+    """
+    response = response if known is None else copy(response).fit_labelled_counts(known)
+    given_true = dict(zip(map(label_text, classes), response.unsure_given_true_.tolist(), strict=True))
+    said, others = response.counts_[-1], response.answer_counts().sum(axis=(0, 1))
+    p = None if known is None else same_rate_p_value(said / unit, (said + others) / unit)
+    return {"given_true": given_true, "p_value": p}
