@@ -187,6 +187,13 @@ def test_numbers_tell_items_of_the_same_contents_apart_only_where_they_go_on():
     assert (anew.learnt.any(), anew.certain, anew.by_id) == (True, False, False)
 
 
+def test_numbers_of_a_table_too_large_to_be_compared_at_once_go_on_as_a_whole(monkeypatch):
+    learnt_items = LearntItems.of(numbered(FIRST[:12], 0), FIRST[:12])
+    monkeypatch.setattr(learnt, "MAX_ITEMS", 15)
+    assert learnt_items.recognise(numbered(REST, 12)).by_id  # 30 items
+    assert not learnt_items.recognise(numbered(REST, 13)).by_id
+
+
 def test_numbers_of_joined_tables_go_on_only_if_each_goes_on_with_the_one_before():
     def joined(*firsts):
         return LearntItems.joined([LearntItems.of(numbered(FIRST[:20], first), FIRST[:20]) for first in firsts])

@@ -163,17 +163,23 @@ class LearntItems(BaseEstimator):
     def recognise(self, observations: Observations, members: MembersAtFit = NOBODY) -> Recognised:
         """Which of these items, of any truth, are among the learnt ones; ``members`` are those of the fit."""
         own, those = self._beside(observations, members)
-        if those.n_missing:  # too many to be compared at once
-            halves = np.array_split(np.arange(len(observations)), 2)
-            found = [self.recognise(observations.take(rows), members) for rows in halves]
-            learnt = np.concatenate([each.learnt for each in found])
-            renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
-            certain, by_id = all(each.certain for each in found), all(each.by_id for each in found)
-            whole = Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
-        else:
-            whole = own.recognise_learnt(those)
+        found = self._recognised(observations, members, own, those, on=goes_on(self.span, those.span))
         advice = advice_on_ids(self.span, those.span, given=observations.has_ids)
-        return replace(whole, advice=advice, has_ids=observations.has_ids)
+        return replace(found, advice=advice, has_ids=observations.has_ids)
+
+    def _recognised(
+        self, observations: Observations, members: MembersAtFit, own: LearntItems, those: LearntItems, *, on: bool
+    ) -> Recognised:
+        if not those.n_missing:
+            return own.recognise_learnt(those, on=on)
+        found = []  # too many to be compared at once
+        for rows in np.array_split(np.arange(len(observations)), 2):
+            half = observations.take(rows)
+            found.append(self._recognised(half, members, *self._beside(half, members), on=on))
+        learnt = np.concatenate([each.learnt for each in found])
+        renumbered = all(each.renumbered or not each.learnt.any() for each in found) and bool(learnt.any())
+        certain, by_id = all(each.certain for each in found), all(each.by_id for each in found)
+        return Recognised(learnt, certain, not self.n_missing, renumbered, by_id=by_id)
 
     def may_be_asked_again(
         self, observations: Observations, learnt: NDArray[np.bool_], members: MembersAtFit = NOBODY
@@ -198,9 +204,12 @@ class LearntItems(BaseEstimator):
         own_key, key = keys_of_those_here(self.key, those.key, observations, members)
         return replace(self, key=own_key), replace(those, key=key)
 
-    def recognise_learnt(self, those: LearntItems) -> Recognised:
-        """Which of the items that another team has learnt from are among these."""
-        tolerance, on = self._tolerance(those), goes_on(self.span, those.span)
+    def recognise_learnt(self, those: LearntItems, *, on: bool | None = None) -> Recognised:
+        """Which of the items that another team has learnt from are among these.
+
+        on  whether ids go on where those at fit end, in the whole table that these are of; by default in these
+        """
+        tolerance, on = self._tolerance(those), goes_on(self.span, those.span) if on is None else on
         own, other = self.contents, those.contents
         by_id = (those.id_hash != 0) & np.isin(those.id_hash, self.id_hash)
         has_id = (those.id_hash != 0) & bool((self.id_hash != 0).all())

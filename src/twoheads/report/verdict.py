@@ -251,12 +251,12 @@ def _chance(found: Difference, sure: str) -> str:
         meaning = "the two made equally many errors, and either may be the better one"
     elif found.error < found.better_error and found.p_value >= _NEXT_TO_NONE:
         meaning = "two that are equally good usually differ by as much as this"
-    elif found.error < found.better_error or found.n_rivals == 1:
+    elif found.error < found.better_error or found.n_picked == 1:
         meaning = f"if the two were equally good, {odds(found.p_value)} such samples would show a difference this large"
     elif found.p_value >= _NEXT_TO_NONE:
-        meaning = f"with {found.n_rivals} to pick the best from, one may well be this far ahead by chance"
+        meaning = f"with {found.n_picked} to pick the best from, one may well be this far ahead by chance"
     else:
-        meaning = f"if all were equally good, the best of {found.n_rivals} would be this far ahead in "
+        meaning = f"if all were equally good, the best of {found.n_picked} would be this far ahead in "
         meaning += f"{odds_at_most(found.p_value)} such samples"
     return f"{sure}: {meaning}. {_expected(found)}".rstrip()
 

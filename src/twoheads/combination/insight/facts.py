@@ -185,10 +185,14 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         correlation = found.get("several_answers", {}).get("correlation", 0.0)
         design = 1.0 + (_answers_per_item(result) - 1.0) * correlation  # people are unsure about the same items
         unit = statistics.label_unit * max(1.0, design)
-        known = statistics.response_counts if statistics.n_labelled else None
-        found |= _confidence(rule.response)
+        response = rule.response
+        if statistics.n_labelled and statistics.response_counts is not None:  # not what is believed of the others
+            response = copy(response).fit_labelled_counts(statistics.response_counts)
+        found |= _confidence(response)
         if unsure:
-            found["unsure"] = {"said": float(unsure)} | _unsure(rule.response, schema.classes, known, unit)
+            p = _unsure_p_value(response, unit) if statistics.n_labelled else None
+            rates = dict(zip(map(label_text, schema.classes), response.unsure_given_true_.tolist(), strict=True))
+            found["unsure"] = {"said": float(unsure), "given_true": rates, "p_value": p}
     if rule.pool is not None:
         found["models"] = dict(zip(schema.models, rule.pool.weight_.tolist(), strict=True))
         if len(rule.pool.coefficient_):
@@ -268,16 +272,10 @@ def _confidence(response: ResponseModel) -> dict[str, Any]:
     return {"confidence": found}
 
 
-def _unsure(response: ResponseModel, classes: NDArray[Any], known: Floats | None, unit: float) -> dict[str, Any]:
-    """How often "unsure" is answered given each true class, and the p-value of as often for each.
+def _unsure_p_value(response: ResponseModel, unit: float) -> float:
+    """P-value of "unsure" answered as often whatever the true class.
 
-    What the team believes of items without truth counts only where there is no other: then the p-value is None.
-
-    known  `ResponseModel.counts` of the labelled items; None without any
-    unit   weight of one independent answer about them
+    unit  weight of one independent answer
     """
-    response = response if known is None else copy(response).fit_labelled_counts(known)
-    given_true = dict(zip(map(label_text, classes), response.unsure_given_true_.tolist(), strict=True))
     said, others = response.counts_[-1], response.answer_counts().sum(axis=(0, 1))
-    p = None if known is None else same_rate_p_value(said / unit, (said + others) / unit)
-    return {"given_true": given_true, "p_value": p}
+    return same_rate_p_value(said / unit, (said + others) / unit)
