@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.special import gammaln
 
-from twoheads.kernels.arrays import Codes
+from twoheads.kernels.arrays import Codes, Floats
 
 
 def both_wrong_counts(
@@ -39,6 +39,19 @@ def counted_p_value(counts: Codes) -> tuple[float, float]:
     chance = np.ones(1)
     for n, first, second in zip(n_items.tolist(), one.tolist(), other.tolist(), strict=True):
         if first and second:
-            chance = np.convolve(chance, hypergeom.pmf(np.arange(min(first, second) + 1), n, first, second))
+            chance = np.convolve(chance, overlap_chances(n, first, second))
     expected = float((one * other / np.maximum(n_items, 1)).sum())
     return expected, float(min(1.0, chance[int(both.sum()) :].sum()))
+
+
+def overlap_chances(n: int, first: int, second: int) -> Floats:
+    """Probability that k of n items are in both of two random sets of these sizes, from 0 to the smaller one.
+
+    Hypergeometric, ``C(first, k) C(n - first, second - k) / C(n, second)``; faster than `scipy.stats.hypergeom`.
+    """
+    both = np.arange(min(first, second) + 1)
+    neither = n - first - second + both
+    cells = both, first - both, second - both, np.maximum(neither, 0)
+    margins = gammaln(np.array([first, n - first, second, n - second]) + 1.0).sum() - gammaln(n + 1.0)
+    log_chance = margins - gammaln(np.stack(cells) + 1.0).sum(axis=0)
+    return np.where(neither < 0, 0.0, np.exp(log_chance))
