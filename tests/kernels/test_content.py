@@ -9,7 +9,7 @@ import numpy as np
 
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.content import content_hashes, dealt_folds, name_hashes
+from twoheads.kernels.numerics.content import content_hashes, dealt_folds, folds_in_turn, name_hashes
 
 N_ITEMS, N_PEOPLE = 400, 3
 NAMES = name_hashes(("ann", "bob", "cid"))
@@ -78,3 +78,32 @@ def test_all_that_a_fit_sees_of_an_item_is_content():
 def test_hashes_of_names_are_the_same_in_every_process():
     assert name_hashes(("ann",)).tolist() == [int.from_bytes(blake2b(b"ann", digest_size=8).digest(), "little")]
     assert len(name_hashes(())) == 0
+
+
+def in_turn(label, truth, weight=None):
+    return folds_in_turn(replace(block(label, truth), weight=weight), NAMES, 5)
+
+
+def test_folds_in_turn_are_even_within_each_content():
+    label, truth = some()
+    counts = by_kind(label, truth, in_turn(label, truth))[:, :5]
+    assert counts.sum() == N_ITEMS
+    assert (counts.max(axis=1) - counts.min(axis=1)).max() <= 1
+
+
+def test_folds_in_turn_depend_on_neither_rows_nor_names_of_classes():
+    label, truth = some()
+    weight = np.random.default_rng(1).integers(1, 3, N_ITEMS).astype(float)
+    fold, order = in_turn(label, truth, weight), np.random.default_rng(2).permutation(N_ITEMS)
+    np.testing.assert_array_equal(
+        by_kind(label[order], truth[order], in_turn(label[order], truth[order], weight[order])),
+        by_kind(label, truth, fold),
+    )
+    np.testing.assert_array_equal(in_turn(1 - label, 1 - truth, weight), fold)
+
+
+def test_folds_in_turn_of_few_items_by_hand():
+    same = np.zeros((4, N_PEOPLE), dtype=int)  # four times the same item: one fold after the other
+    assert sorted(in_turn(same, same[:, 0]).tolist()) == [0, 1, 2, 3]
+    all_right = np.array([[0] * N_PEOPLE, [1] * N_PEOPLE])  # told apart by the names of their classes alone
+    assert in_turn(all_right, all_right[:, 0]).tolist() == [0, 0]

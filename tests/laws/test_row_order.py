@@ -83,3 +83,23 @@ def test_without_a_model_the_names_of_classes_do_not_matter(share_known):
     one = th.recommended().fit(labels, truth).predict_proba(labels)
     other = th.recommended().fit(1 - labels, np.where(known, 1 - truth, -1)).predict_proba(1 - labels)
     np.testing.assert_allclose(one, other[:, ::-1], atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["people", "people and scores", "some with a model"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_in_another_order_give_the_same_accuracies(kind, weighted):
+    """Items without truth count in them; items that look alike have no numbers by which they go to folds."""
+    frame = crowd(0.5) if kind == "some with a model" else members("people", 0.5)
+    truth, X = frame["truth"].to_numpy(), frame.drop(columns=["item", "truth"])
+    if kind == "some with a model":
+        X.loc[::3, ["p_0", "p_1", "p_2"]] = np.nan
+    if kind == "people and scores":
+        X["judge.score"] = members("scores", 0.5, seed=1)["judge0.score"]
+    weight = np.where(np.arange(len(X)) % 7 == 0, 3.0, 1.0) if weighted else None
+    found = []
+    for order in (np.arange(len(X)), np.random.default_rng(1).permutation(len(X))):
+        share = None if weight is None else weight[order]
+        team = th.recommended().fit(X.iloc[order].reset_index(drop=True), truth[order], sample_weight=share)
+        stats = team.annotator_stats_
+        found.append([*team.facts()["human"]["accuracy"], *stats["accuracy"], *stats["accuracy_low"]])
+    np.testing.assert_allclose(*found, rtol=1e-9)

@@ -17,7 +17,6 @@ from twoheads.confusion.score_levels import answered
 from twoheads.evaluation.team import Team, confusion_of, levels_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.confusion.annotators import annotation_counts
-from twoheads.kernels.numerics.sampling import reservoir_keys
 from twoheads.observations import Observations
 
 
@@ -77,9 +76,7 @@ def _held_out_posterior(
         return None
     if not fitted_on_same:
         return team.predict_proba(observations)
-    labelled = observations.take(known)
-    keys = reservoir_keys(labelled.block(slice(0, len(known)), true_label=truth[known]))
-    return out_of_fold_posterior(team, observations, truth, weight, known[np.argsort(keys, kind="stable")])
+    return out_of_fold_posterior(team, observations, truth, weight)
 
 
 def _bits(team: Team, names: tuple[str, ...]) -> Floats:

@@ -111,8 +111,7 @@ def retained_answers(team: Learner, result: FitResult) -> AnswerRows | None:
     if _one_class(result.statistics.counts):
         posterior = posterior_without_truth(team, observations, whole.weight)
     else:
-        order = np.arange(labelled.n_items)  # by key, which is random
-        posterior = out_of_fold_posterior(team, observations, whole.true_label, whole.weight, order)
+        posterior = out_of_fold_posterior(team, observations, whole.true_label, whole.weight)
     return answer_rows(observations, whole.true_label, whole.weight, posterior)
 
 

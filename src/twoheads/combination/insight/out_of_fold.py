@@ -7,9 +7,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 
-from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.numerics.content import folds_in_turn, name_hashes
 from twoheads.observations import Observations
 
 N_FOLDS = 5
@@ -29,7 +30,7 @@ class Learner(Protocol):
 
 
 def out_of_fold_posterior(
-    team: Learner, observations: Observations, truth: Codes, weight: Floats | None, order: Codes
+    team: Learner, observations: Observations, truth: Codes, weight: Floats | None
 ) -> Floats | None:
     """Posteriors of copies of the team that were fitted to labelled items alone, never to the item itself.
 
@@ -37,16 +38,19 @@ def out_of_fold_posterior(
     where no copy can be fitted, or nobody answered about an item without truth.
 
     truth, weight  (n_items,)
-    order          (n_labelled,) the labelled items, in the order in which they go to the folds in turn
     returns        (n_items, n_classes)
     """
-    rest, n_folds = np.flatnonzero(truth == MISSING), min(N_FOLDS, len(order))
-    if n_folds < 2 or not observations.answers.per_item()[rest].any():
+    known, rest = np.flatnonzero(truth != MISSING), np.flatnonzero(truth == MISSING)
+    if not observations.answers.per_item()[rest].any():
+        return None
+    fold = _folds(team, observations.take(known), truth[known], None if weight is None else weight[known])
+    folds = np.unique(fold)
+    if len(folds) < 2:
         return None
     observations = _as_given(team, observations)
     posterior = np.zeros((len(truth), observations.n_classes))
-    for at in range(n_folds):
-        judged, fitted = order[at::n_folds], np.delete(order, np.s_[at::n_folds])
+    for at in folds:
+        judged, fitted = known[fold == at], known[fold != at]
         share = None if weight is None else weight[fitted]
         try:
             copy = clone(team).fit(observations.take(fitted), observations.classes[truth[fitted]], share)
@@ -54,7 +58,7 @@ def out_of_fold_posterior(
             return None
         proba = copy.predict_proba(observations.take(np.concatenate([judged, rest])))
         posterior[judged] = proba[: len(judged)]
-        posterior[rest] += proba[len(judged) :] / n_folds
+        posterior[rest] += proba[len(judged) :] / len(folds)
     return posterior
 
 
@@ -72,7 +76,19 @@ def posterior_without_truth(team: Learner, observations: Observations, weight: F
     return found
 
 
+def _folds(team: Learner, labelled: Observations, truth: Codes, weight: Floats | None) -> Codes:
+    """The fold of each labelled item, (n_labelled,), whatever the order of rows and the names of classes."""
+    read = answered(labelled, _levels(team))
+    block = read.block(slice(0, len(truth)), true_label=truth, weight=weight)
+    return folds_in_turn(block, name_hashes(read.annotators), min(N_FOLDS, len(truth)))
+
+
 def _as_given(team: Learner, observations: Observations) -> Observations:
     """Observations of which a copy of the team finds the levels of scores again."""
-    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    levels = _levels(team)
     return observations if levels is None else levels.as_scores(observations)
+
+
+def _levels(team: Learner) -> ScoreLevels | None:
+    levels: ScoreLevels | None = getattr(team, "levels_", None)
+    return levels

@@ -14,7 +14,7 @@ import numpy as np
 from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import Hashes, item_hashes, leading_bits, mixed_bits
+from twoheads.kernels.numerics.sampling import Hashes, item_hashes, keys_of, leading_bits, mixed_bits
 
 #: By which answers, confidences, truth and "unsure" are told apart.
 _ANSWER, _CONFIDENCE, _TRUTH, _UNSURE, _WEIGHT = (
@@ -61,6 +61,30 @@ def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
     turn = np.empty(len(content), dtype=np.intp)
     turn[order] = np.arange(len(content)) - first
     return np.asarray((turn + (alike % np.uint64(n_folds)).astype(np.intp)) % n_folds)
+
+
+def folds_in_turn(block: Block, annotators: Hashes, n_folds: int) -> Codes:
+    """The fold of each labelled item, (n_items,): in turn, by keys that no other item changes.
+
+    Items of the same key differ by who is right, and by how many of the same content came before. What is the same in
+    this too shares a fold: to tell it apart would take the names of the classes, or the order of rows.
+
+    annotators  (n_annotators,) a hash of each one's name
+    """
+    content, alike = content_hashes(block, annotators)
+    key = keys_of(item_hashes(block), block.weight)
+    turn = _places(content, alike, key)[1]
+    return np.asarray(_places(turn, alike, key)[0] % n_folds)
+
+
+def _places(*by: Codes | Hashes | Floats) -> tuple[Codes, Codes]:
+    """The rank of each item by the last of these first, the same for equal ones; and how many equal ones come before."""
+    order = np.lexsort(by)
+    new = np.any([each[order[1:]] != each[order[:-1]] for each in by], axis=0)
+    rank = np.concatenate([np.zeros(min(1, len(order)), dtype=np.intp), np.cumsum(new)])
+    place, turn = np.empty((2, len(order)), dtype=np.intp)
+    place[order], turn[order] = rank, np.arange(len(order)) - np.searchsorted(rank, rank)
+    return place, turn
 
 
 def sample_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:

@@ -31,11 +31,16 @@ def evenly_spaced(n: int, limit: int) -> Codes:
 
 def reservoir_keys(block: Block) -> Floats:
     """The key of each item, (n_items,): the smallest are in the sample, infinite ones never are."""
-    uniform = (_distinct(item_hashes(block), block.number) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+    return keys_of(_distinct(item_hashes(block), block.number), block.weight)
+
+
+def keys_of(hashes: Hashes, weight: Floats | None) -> Floats:
+    """``E / w``, (n_items,), of items with these hashes and weights."""
+    uniform = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
     key = -np.log(uniform)
-    if block.weight is None:
+    if weight is None:
         return key
-    return np.divide(key, block.weight, out=np.full_like(key, np.inf), where=block.weight > 0)
+    return np.divide(key, weight, out=np.full_like(key, np.inf), where=weight > 0)
 
 
 def weights_in_sample(weight: Floats, threshold: float) -> Floats:
