@@ -6,7 +6,7 @@ import pytest
 
 import twoheads as th
 from twoheads.errors import InvalidObservations
-from twoheads.evaluation import compare_predictions, cross_validated, predictions
+from twoheads.evaluation import compare, compare_predictions, cross_validated, predictions
 
 NAMES = np.array(["zebra", "ant", "mole"])
 
@@ -98,3 +98,23 @@ def test_the_team_given_stays_as_it_is():
     before = predictions(team, X).combined_proba
     cross_validated(team, X, y)
     np.testing.assert_array_equal(predictions(team, X).combined_proba, before)
+
+
+@pytest.mark.parametrize("beside", ["a model on two items", "a machine"])
+def test_people_are_combined_in_every_fold_or_in_none(beside):
+    """Whether people are a rival follows from all items, though a fold may have no model row, or one answer per item."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=24)
+    people = np.where(rng.random((24, 3)) < 0.8, truth[:, None], 1 - truth[:, None]).astype(str).astype(object)
+    X = pd.DataFrame({f"human_{at}": people[:, at] for at in range(3)})
+    if beside == "a machine":
+        X.loc[2:, ["human_1", "human_2"]] = None
+        X["judge.label"] = truth.astype(str)
+    else:
+        X = X.assign(p_0=np.where(np.arange(24) < 2, 0.5, np.nan), p_1=np.where(np.arange(24) < 2, 0.5, np.nan))
+    team = th.recommended().fit(X, truth)
+    found = compare(team, X, truth, n_bootstrap=10)
+    assert found.how == "5-fold cross-validation"
+    assert found.crowd is not None
+    at_fit = {(rival.key, rival.name) for rival in team.holdout_.rivals.members if rival.key != "best_person"}
+    assert {(rival.key, rival.name) for rival in found.rivals if rival.key != "best_person"} == at_fit

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.confusion.score_levels import ScoreLevels, answered
 from twoheads.errors import InvalidObservations
 from twoheads.evaluation.inputs import whole_number
-from twoheads.evaluation.predictions import Predictions, predict_all
+from twoheads.evaluation.predictions import Predictions, combines_apart, predict_all
 from twoheads.evaluation.team import Team, UnfittedTeam, positive_of
 from twoheads.kernels.answers import joined_answers
 from twoheads.kernels.arrays import MISSING, Codes, Floats
@@ -76,7 +76,9 @@ def cross_validated(
     rows = [known[folds == fold] for fold in range(n_folds)]
     # A score is read as the same label in every fold: what the rivals say does not depend on a fit.
     levels = ScoreLevels.of(observations, truth, weight)
-    parts = [_predict_fold(team, observations, truth, weight, held_out, levels) for held_out in rows]
+    # A fold may have no item with several answers, or none with a model row: whether people are combined is of all.
+    apart = combines_apart(answered(observations.take(known), levels))
+    parts = [_predict_fold(team, observations, truth, weight, held_out, levels, apart) for held_out in rows]
     how = "leave-one-out" if n_folds == len(known) else f"{n_folds}-fold"
     joined = _concatenated(parts).take(np.argsort(np.concatenate(rows)))
     return replace(joined, weight=None if weight is None else weight[known], how=f"{how} cross-validation")
@@ -117,12 +119,13 @@ def _predict_fold(
     weight: Floats | None,
     held_out: Codes,
     levels: ScoreLevels | None,
+    crowd_apart: bool,
 ) -> Predictions:
     training = np.setdiff1d(np.arange(len(observations)), held_out)
     training_weight = None if weight is None else weight[training]
     fitted = fitted_on(team, observations.take(training), truth[training], training_weight)
     there = observations.take(held_out).aligned(fitted.classes_)
-    return predict_all(fitted, there, truth[held_out], None, levels=levels)
+    return predict_all(fitted, there, truth[held_out], None, levels=levels, crowd_apart=crowd_apart)
 
 
 def _concatenated(parts: list[Predictions]) -> Predictions:

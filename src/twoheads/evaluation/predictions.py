@@ -181,6 +181,11 @@ def matched_items(
     return observations, as_truth(y, observations), weight
 
 
+def combines_apart(read: Observations) -> bool:
+    """Whether some item has answers of several people, and some item a model row or a machine's answer."""
+    return answers_of_people(read).start is not None and bool(read.has_model().any() or read.machines)
+
+
 def predict_all(
     team: Team,
     observations: Observations,
@@ -188,10 +193,12 @@ def predict_all(
     weight: Floats | None,
     *,
     levels: ScoreLevels | None = None,
+    crowd_apart: bool | None = None,
 ) -> Predictions:
     """Predictions for observations whose classes are the team's.
 
-    levels  by which scores are a human's or a machine's label; those of the team by default
+    levels       by which scores are a human's or a machine's label; those of the team by default
+    crowd_apart  whether people are also combined without the rest; found from these items by default
     """
     team = at_hand(team, observations)
     calibrator = calibrator_of(team)
@@ -199,8 +206,7 @@ def predict_all(
     has_model, combined, crowd = observations.has_model(), team.predict_proba(observations), None
     read = answered(observations, levels or levels_of(team))
     human_label, human_error = majority(read, true_label)
-    several = answers_of_people(read).start is not None
-    if several and (has_model.any() or read.machines) and calibrator is not None:
+    if (combines_apart(read) if crowd_apart is None else crowd_apart) and calibrator is not None:
         people = without_machines(answered(observations, levels_of(team)))
         crowd = team.predict_proba(replace(people, model_proba=(), models=()))
     return Predictions(
