@@ -66,7 +66,7 @@ def test_members_have_ten_answers_on_labelled_items_and_are_three_or_more():
     answers = statistics.counts.sum(axis=(1, 2))
     assert members.tolist() == np.flatnonzero(answers >= 10).tolist()
     assert 3 <= len(members) < 7
-    two = replace(statistics, counts=np.where(np.arange(7) < 2, 20.0, 2.0)[:, None, None] * np.eye(2) / 2)
+    two = replace(statistics, answer_numbers=np.where(np.arange(7) < 2, 20.0, 2.0)[:, None] * np.array([0.5, 0.5, 0.0]))
     assert not len(panel_stage.panel_members(two))
 
 
@@ -74,8 +74,9 @@ def test_members_have_ten_answers_on_labelled_items_and_are_three_or_more():
 def test_members_answer_about_an_item_at_least_once(n_answered, n_members):
     seen, truth = judges(60)
     statistics = th.recommended().fit(seen, known(truth, 24)).statistics_
-    counts = np.tile(5.0 * np.eye(2), (7, 1, 1))  # seven members with ten answers each
-    found = replace(statistics, counts=counts, answered=np.array([float(n_answered), 0.0]))
+    numbers = np.tile([5.0, 5.0, 0.0], (7, 1))  # seven members with ten answers each
+    labels = np.where(np.arange(len(statistics.label_numbers)) == 2, n_answered, statistics.label_numbers)
+    found = replace(statistics, answer_numbers=numbers, label_numbers=labels)
     assert len(panel_stage.panel_members(found)) == n_members
 
 

@@ -102,7 +102,7 @@ def test_the_team_given_stays_as_it_is():
 
 @pytest.mark.parametrize("beside", ["a model on two items", "a machine"])
 def test_people_are_combined_in_every_fold_or_in_none(beside):
-    """Whether people are a rival follows from all items, though a fold may have no model row, or one answer per item."""
+    """Whether people are a rival follows from all items; a fold may have no model row, or one answer per item."""
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=24)
     people = np.where(rng.random((24, 3)) < 0.8, truth[:, None], 1 - truth[:, None]).astype(str).astype(object)

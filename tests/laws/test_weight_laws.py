@@ -159,3 +159,16 @@ def test_labels_of_l_and_l_are_counted_whatever_their_weights():
     assert low == pytest.approx(few[1], abs=0.003)
     assert high == pytest.approx(few[2], abs=0.003)
     assert "100 labels" in th.LabelLabelCombiner().fit(X, y, sample_weight=weight).describe()
+
+
+@pytest.mark.parametrize(("n_known", "unit"), [(12, 3.0), (40, 0.1)])
+def test_the_unit_of_weights_does_not_decide_whether_members_get_weights_of_their_own(n_known, unit):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=100)
+    answers = np.where(rng.random((100, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    X, y = (
+        pd.DataFrame(answers, columns=[f"human_{at}" for at in range(5)]),
+        np.where(np.arange(100) < n_known, truth, -1),
+    )
+    weighted, plain = th.recommended().fit(X, y, sample_weight=np.full(100, unit)), th.recommended().fit(X, y)
+    assert ("panel" in weighted.facts()) == ("panel" in plain.facts()) == (n_known == 40)

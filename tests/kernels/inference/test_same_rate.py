@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact
@@ -38,3 +40,9 @@ def test_groups_without_a_difference_are_seldom_told_apart(n_groups, size, rate)
         trials = rng.multinomial(size, np.full(n_groups, 1 / n_groups))
         found.append(same_rate_p_value(rng.binomial(trials, rate), trials) < 0.05)
     assert np.mean(found) < 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
+
+
+def test_the_order_of_the_groups_does_not_matter():
+    event, trials = np.array([3, 0, 9, 1]), np.array([12, 30, 22, 7])
+    found = {same_rate_p_value(event[list(order)], trials[list(order)]) for order in permutations(range(4))}
+    assert len(found) == 1

@@ -27,10 +27,11 @@ def panel_members(statistics: SufficientStatistics) -> Codes:
     """The annotators who get a weight of their own, ascending; none where labels, members or answers are too few.
 
     Members who together answer less than once about an item would leave most items as they are: then there are none.
+    What is enough is a number, whatever the weights of the items.
     """
-    answers = statistics.counts.sum(axis=(1, 2))
+    answers = statistics.answer_numbers[:, :-1].sum(axis=1)
     enough = np.flatnonzero(answers >= FEWEST_ANSWERS)
-    labels = float(statistics.answered.sum())
+    labels = float(statistics.label_numbers[statistics.n_classes])
     several = statistics.mean_overlap_at_least_two and len(enough) >= FEWEST_MEMBERS
     if not several or labels < FEWEST_LABELS or statistics.n_classes > MOST_CLASSES:
         return np.empty(0, dtype=np.intp)

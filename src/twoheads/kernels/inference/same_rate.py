@@ -17,11 +17,15 @@ def same_rate_p_value(event: Floats, trials: Floats) -> float:
     Pearson's ``sum_j (e_j - E_j)^2 / E_j`` with ``E_j = n t_j / N``, beside 2,000 tables with the same t and the same
     number n of events: by how often theirs is as large or larger. 1 without any event, or where all trials are events.
 
+    The order of the groups does not matter.
+
     event, trials  (n_groups,) numbers, rounded where weights make them none
     """
     events, tried = (np.rint(each).astype(np.int64) for each in (event, trials))
     here = tried > 0
     events, tried = np.minimum(events, tried)[here], tried[here]
+    order = np.lexsort((events, tried))
+    events, tried = events[order], tried[order]
     n, total = int(events.sum()), int(tried.sum())
     if len(tried) < 2 or n in (0, total):
         return 1.0

@@ -78,7 +78,7 @@ def folds_in_turn(block: Block, annotators: Hashes, n_folds: int) -> Codes:
 
 
 def _places(*by: Codes | Hashes | Floats) -> tuple[Codes, Codes]:
-    """The rank of each item by the last of these first, the same for equal ones; and how many equal ones come before."""
+    """The rank of each item by the last of these first, the same for equal ones; and how many equal come before."""
     order = np.lexsort(by)
     new = np.any([each[order[1:]] != each[order[:-1]] for each in by], axis=0)
     rank = np.concatenate([np.zeros(min(1, len(order)), dtype=np.intp), np.cumsum(new)])
