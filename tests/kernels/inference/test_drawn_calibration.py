@@ -88,6 +88,13 @@ def test_inverted_by_hand():
     assert inverted(true, np.array([0.5, 1.0, 2.0, 3.0]), np.array([2.0, 1.0, 0.5, 0.1])) == (0.0, 0.3)
 
 
+def test_an_error_that_the_path_passes_is_no_end_where_it_is_not_possible():
+    # The third step would show more than was seen: the ends are half-way to it, .2, and half-way back, .25.
+    true = np.array([0.0, 0.1, 0.3, 0.2])
+    assert inverted(true, np.full(4, 1.0), np.array([2.0, 1.0, -1.0, 1.0]))[1] == pytest.approx(0.25)
+    assert inverted(true, np.array([-1.0, 1.0, 2.0, 2.0]), np.full(4, 1.0)) == pytest.approx((0.05, 0.3))
+
+
 def test_a_way_without_a_possible_step_has_no_lower_end():
     true = np.array([0.0, 0.1, 0.2])
     assert inverted(true, np.array([-3.0, -2.0, -1.0]), np.array([4.0, 4.0, 4.0])) == (np.inf, 0.2)

@@ -170,23 +170,22 @@ def quantiles_of(value: float, drawn: Floats) -> Floats:
 
 
 def inverted(true: Floats, too_large: Floats, too_small: Floats) -> tuple[float, float]:
-    """The true errors that do not make the one seen too large or too small: first and last along the path.
+    """The smallest and the largest true error on the path that do not make the one seen too large, or too small.
 
-    true       (n_steps,) from 0
+    true       (n_steps,) from 0; not always further along the path, where it passes the frequencies
     too_large  (n_steps,) normal quantile of how often a step shows as much or more as was seen, less that of how often
                it may: below 0 the one seen is too large
     too_small  (n_steps,) the same of as much or less
     """
-    possible = np.flatnonzero(too_large >= 0.0)
-    first = int(possible[0]) if len(possible) else len(true)
-    low = 0.0 if first == 0 else np.inf
-    if 0 < first < len(true):
-        low = crossing(too_large[first - 1 : first + 1], true[first - 1 : first + 1])
-    last = int(np.flatnonzero(too_small >= 0.0)[-1]) if (too_small >= 0.0).any() else 0
-    high = float(true[: last + 1].max())
-    if last + 1 < len(true):
-        high = max(high, crossing(too_small[last : last + 2], true[last : last + 2]))
-    return low, high
+    low = 0.0 if too_large[0] >= 0.0 else min(possible_errors(true, too_large), default=np.inf)
+    return low, max(possible_errors(true, too_small), default=0.0)
+
+
+def possible_errors(true: Floats, quantile: Floats) -> list[float]:
+    """The true errors of steps whose quantile is not below 0, and those between two steps at which it is 0."""
+    possible = quantile >= 0.0
+    turns = np.flatnonzero(possible[1:] != possible[:-1])
+    return [*true[possible].tolist(), *(crossing(quantile[at : at + 2], true[at : at + 2]) for at in turns)]
 
 
 def crossing(quantile: Floats, true: Floats) -> float:
