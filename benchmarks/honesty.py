@@ -37,7 +37,7 @@ from benchmarks.honesty_people import stated_claims, stated_with_all, stated_wit
 from benchmarks.honesty_sets import SECOND_HALF, WORLDS, real_sets, simulated
 from twoheads.kernels.inference.believed import believed_interval
 from twoheads.kernels.inference.grouped_rows import one_group, rows_of
-from twoheads.kernels.inference.intervals import difference_interval, effective_counts, jeffreys_interval, t_interval
+from twoheads.kernels.inference.intervals import effective_counts, jeffreys_interval
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares
 from twoheads.kernels.inference.prediction_powered import powered_means
 
@@ -107,8 +107,6 @@ def measured_claims(data, posterior, labelled, accuracy, used):
     }
     found["people's mean accuracy"] = crowd_claim(data, belief, known, accuracy)
     found["sensitivity and specificity"] = class_claim(data, posterior, known, here, there)
-    if data.proba is not None:
-        found["model's error less a person's"] = difference_claim(data, posterior, labelled)
     return {claim: outcome for claim, outcome in found.items() if outcome is not None}
 
 
@@ -144,24 +142,6 @@ def class_claim(data, posterior, known, here, there):
                 plain = np.bincount(here.group, (bottom & answer)[known], data.n_people)[use]
                 widths.append([(high - low)[use].sum(), alone(plain, labelled[use]).sum()])
     return (np.mean(held), np.divide(*np.sum(widths, axis=0))) if held else None
-
-
-def difference_claim(data, posterior, labelled):
-    """Errors of the model less those of whoever answered an item first, on the same items."""
-    first = np.unique(data.item, return_index=True)[1]
-    items = data.item[first]
-    model = data.proba.argmax(axis=1)[items]
-    difference = (data.answer[first] == data.truth[items]) * 1.0 - (model == data.truth[items])
-    belief = posterior[items, data.answer[first]] - posterior[items, model]
-    known = np.isin(items, labelled)
-    here, there = one_group(int(known.sum())), one_group(int((~known).sum()))
-    means = powered_means(difference[known], belief[known], here, belief[~known], there)
-    plain = powered_means(difference[known], 0.0 * belief[known], here, 0.0 * belief[~known], there)
-    interval = difference_interval(difference[known], here, means, LEVEL)
-    lower, upper = t_interval(plain, LEVEL)
-    if upper == lower:
-        return None
-    return covered(interval, np.array([difference.mean()]), upper - lower)
 
 
 def redrawn(data, rng):

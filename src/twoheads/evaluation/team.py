@@ -83,13 +83,6 @@ class HasRecord(Protocol):
 
 
 @runtime_checkable
-class UsesUnlabelled(CountsLabels, Protocol):
-    """A team that can learn from items without truth, by their weight."""
-
-    unlabelled_weight: float
-
-
-@runtime_checkable
 class ProfilesAnnotators(CountsLabels, Protocol):
     """A team with statistics of each annotator."""
 

@@ -1,4 +1,4 @@
-"""Intervals of shares, means and differences, from effective counts."""
+"""Intervals of shares from effective counts, and what these are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from scipy.special import betaincinv, stdtrit
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.inference.grouped_rows import (
     Rows,
-    clusters_per_group,
     group_means,
     heavy,
     item_count,
@@ -29,24 +28,6 @@ def jeffreys_interval(right: Floats, count: Floats, level: float) -> tuple[Float
     low = betaincinv(right + 0.5, count - right + 0.5, tail)
     high = betaincinv(right + 0.5, count - right + 0.5, 1.0 - tail)
     return np.where(right <= 0, 0.0, low), np.where(right >= count, 1.0, high)
-
-
-def clopper_pearson_interval(right: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:
-    """The exact interval of a share: it covers at least at its level, at the price of width.
-
-    right, count  any shape; effective counts need not be whole
-    """
-    tail, wrong = (1.0 - level) / 2.0, count - right
-    low = betaincinv(np.maximum(right, 1e-12), wrong + 1.0, tail)
-    high = betaincinv(right + 1.0, np.maximum(wrong, 1e-12), 1.0 - tail)
-    return np.where(right <= 0, 0.0, low), np.where(wrong <= 0, 1.0, high)
-
-
-def t_interval(means: Means, level: float) -> tuple[Floats, Floats]:
-    """``value -+ t sqrt(variance)`` with the means' own degrees of freedom; infinite with none."""
-    quantile = stdtrit(np.maximum(means.freedom, 1e-9), (1.0 + level) / 2.0)
-    half = np.where(means.freedom > 0, quantile * np.sqrt(means.variance), np.inf)
-    return means.value - half, means.value + half
 
 
 def design_effect(outcome: Floats, rows: Rows) -> Floats:
@@ -79,23 +60,3 @@ def effective_counts(outcome: Floats, labelled: Rows, means: Means) -> tuple[Flo
     """
     count = kish_count(labelled) / (design_effect(outcome, labelled) * means.share)
     return np.clip(means.value, 0.0, 1.0) * count, count
-
-
-def difference_interval(difference: Floats, rows: Rows, means: Means, level: float) -> tuple[Floats, Floats]:
-    """Interval of a mean of paired differences, each -1, 0 or 1: one item is added to either side.
-
-    With n effective items, c of which differ and d their mean, ``d' = n d / (n + 2)``, ``c' = (c + 2) / (n + 2)`` and
-    the interval is ``d' -+ t sqrt((c' - d'^2) / (n + 2))``: that of Bonett & Price (2012), on effective counts.
-
-    difference  (n_labelled,)
-    means       of these differences
-    """
-    differ, plain = group_means(np.abs(difference), rows), group_means(difference, rows)
-    variance = mean_variances(difference, rows)
-    clusters = clusters_per_group(rows)
-    alone = np.clip(ratio(differ - plain**2, variance, np.inf), clusters, None)
-    count = np.minimum(alone, kish_count(rows)) / means.share
-    middle = count * np.clip(means.value, -1.0, 1.0) / (count + 2.0)
-    spread = np.sqrt(np.maximum((count * differ + 2.0) / (count + 2.0) - middle**2, 0.0) / (count + 2.0))
-    half = stdtrit(np.maximum(means.freedom, 1.0), (1.0 + level) / 2.0) * spread
-    return np.maximum(middle - half, -1.0), np.minimum(middle + half, 1.0)

@@ -20,7 +20,6 @@ from twoheads.kernels.inference.grouped_rows import (
     clusters_per_group,
     group_means,
     influence,
-    kish_count,
     mean_variances,
     ratio,
     sandwich,
@@ -34,14 +33,12 @@ class Means(NamedTuple):
     variance  its variance
     share     its variance over that of the labelled rows alone: at most 1
     tuning    lambda, how far the beliefs are used: 0 not at all, 1 in full
-    freedom   degrees of freedom of the variance
     """
 
     value: Floats
     variance: Floats
     share: Floats
     tuning: Floats
-    freedom: Floats
 
 
 class Moments(NamedTuple):
@@ -57,9 +54,7 @@ class Moments(NamedTuple):
     elsewhere: Floats
 
 
-def powered_means(
-    outcome: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows, *, pooling: float = 0.0
-) -> Means:
+def powered_means(outcome: Floats, belief: Floats, labelled: Rows, belief_elsewhere: Floats, unlabelled: Rows) -> Means:
     """Means by group, ``mean(y) + lambda (mean(f) without labels - mean(f) with)``.
 
     ``lambda = Cov(y, f) / (Var(f) with + Var(f) without)`` of the means, clipped to [0, 1]; with one row per cluster
@@ -68,18 +63,13 @@ def powered_means(
 
     outcome, belief   (n_labelled,)
     belief_elsewhere  (n_unlabelled,)
-    pooling           how many clusters' worth of the average over groups the moments of each group are mixed with:
-                      groups with few rows cannot tell their own lambda
     """
-    moments = pooled(
-        unit_moments(outcome, belief, labelled, belief_elsewhere, unlabelled), labelled, unlabelled, pooling
-    )
+    moments = unit_moments(outcome, belief, labelled, belief_elsewhere, unlabelled)
     here, there = cluster_count(labelled), cluster_count(unlabelled)
-    tuning, share = tuned(moments, here, there, clusters_per_group(labelled) + pooling)
+    tuning, share = tuned(moments, here, there, clusters_per_group(labelled))
     value = group_means(outcome, labelled)
     value = value + tuning * (group_means(belief_elsewhere, unlabelled) - group_means(belief, labelled))
-    freedom = np.maximum(clusters_per_group(labelled) - 1.0 - (tuning > 0), 0.0)
-    return Means(value, share * mean_variances(outcome, labelled), share, tuning, freedom)
+    return Means(value, share * mean_variances(outcome, labelled), share, tuning)
 
 
 def unit_moments(
@@ -99,10 +89,11 @@ def unit_moments(
 
 
 def pooled(moments: Moments, labelled: Rows, unlabelled: Rows, pooling: float) -> Moments:
-    """Each group's moments mixed with the average over groups, ``((C - 1) M_g + pooling M) / (C - 1 + pooling)``."""
+    """Each group's moments mixed with the average over groups, ``((C - 1) M_g + pooling M) / (C - 1 + pooling)``.
+
+    Groups with few rows cannot tell their own lambda.
+    """
     freedom = [np.maximum(clusters_per_group(rows) - 1.0, 0.0) for rows in (labelled, unlabelled)]
-    if pooling <= 0:
-        return moments
     mixed = []
     for own, count in zip(moments, (freedom[0], freedom[0], freedom[0], freedom[1]), strict=True):
         average = float(count @ own) / max(float(count.sum()), 1.0)
@@ -128,48 +119,3 @@ def tuned(moments: Moments, here: Floats, there: Floats, clusters: Floats) -> tu
         share = ratio(left * lost + tuning**2 * fraction * elsewhere, outcome, np.inf)
     better = share < 1.0
     return np.where(better, tuning, 0.0), np.where(better, share, 1.0)
-
-
-class Ratios(NamedTuple):
-    """Estimated ratios of two means, (n_groups,) each.
-
-    value     the estimate; NaN where the denominator is 0
-    variance  its variance, by the delta method
-    answers   effective number of labelled rows in the denominator, beliefs counted
-    """
-
-    value: Floats
-    variance: Floats
-    answers: Floats
-
-
-def powered_ratios(
-    top: tuple[Floats, Floats, Floats],
-    bottom: tuple[Floats, Floats, Floats],
-    labelled: Rows,
-    unlabelled: Rows,
-    *,
-    pooling: float = 0.0,
-) -> Ratios:
-    """Ratios of two means by group, such as sensitivity: ``P(answer j and truth j) / P(truth j)``.
-
-    Both means use the lambda that is best for ``z = top - R bottom``, R the ratio of the labelled rows alone; the
-    variance is that of ``mean(z) / mean(bottom)``. The denominator is 0 or 1 in every labelled row.
-
-    top, bottom  outcome and belief of the labelled rows, belief of the unlabelled ones
-    """
-    start = ratio(group_means(top[0], labelled), group_means(bottom[0], labelled))
-    rows = labelled, labelled, unlabelled
-    z = [one - start[which.group] * other for one, other, which in zip(top, bottom, rows, strict=True)]
-    line = powered_means(z[0], z[1], labelled, z[2], unlabelled, pooling=pooling)
-    numerator, denominator = (_shifted(each, line.tuning, labelled, unlabelled) for each in (top, bottom))
-    value = np.clip(ratio(numerator, denominator, np.nan), 0.0, 1.0)
-    count = kish_count(labelled) * group_means(bottom[0], labelled)
-    return Ratios(value, ratio(line.variance, denominator**2, np.inf), ratio(count, line.share))
-
-
-def _shifted(values: tuple[Floats, Floats, Floats], tuning: Floats, labelled: Rows, unlabelled: Rows) -> Floats:
-    """``mean(y) + lambda (mean(f) without labels - mean(f) with)`` for a given lambda, (n_groups,)."""
-    outcome, belief, elsewhere = values
-    difference = group_means(elsewhere, unlabelled) - group_means(belief, labelled)
-    return np.asarray(group_means(outcome, labelled) + tuning * difference)
