@@ -192,3 +192,29 @@ def test_an_archive_that_cannot_be_unpacked_is_named_for_what_it_is(error, sente
     monkeypatch.setattr(zipfile.ZipFile, "open", fails)
     with pytest.raises(InvalidObservations, match=sentence):
         scan(tmp_path / "t.zip")
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        (["item_id"], "column 'item_id' of {} is not read; if it holds the ids of the items, name it: item='item_id'"),
+        (["ImageID"], "column 'ImageID' of {} is not read; if it holds the ids"),
+        (["task id"], "name it: item='task id' (--item 'task id')."),
+        (
+            ["id", "patient_id"],
+            "columns 'id', 'patient_id' of {} are not read; if one of them holds the ids of the items, name it: "
+            "item='id' (--item id).",
+        ),
+        (["item", "item_id"], None),  # the first is read
+        (["annotator_id"], None),
+        (["identity", "video"], None),
+    ],
+)
+def test_ids_under_another_name_are_not_lost_silently(tmp_path, others, words):
+    path = tmp_path / "t.csv"
+    path.write_text(",".join([*others, "human,p_a,p_b\n"]) + "".join("x1," * len(others) + "a,0.5,0.5\n"))
+    notes = [note for note in scan(path).notes if "not read" in note]
+    assert len(notes) == (words is not None)
+    assert words is None or words.format(path) in notes[0]
+    if words is not None:
+        assert not [note for note in scan(path, item=others[0]).notes if "not read" in note]

@@ -28,7 +28,7 @@ from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.found_classes import named_or_found
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
-from twoheads.tables.schema.unread import notes_on_unread_probabilities
+from twoheads.tables.schema.unread import notes_on_unread_ids, notes_on_unread_probabilities
 from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
@@ -132,6 +132,7 @@ def scan(
     _refuse_truth_as_answers(found, answer_table, truth_table)
     remarks += _notes_on_labels(answer_table, truth_table if sources.truth and not truth_column else None)
     rows, found = _rows_by_item(sources, found, memory_limit)
+    remarks += notes_on_unread_ids(sources.table, found) if sources.table else []
     if len(found.models) > 1 and rows:
         remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
     if known is None and (found.models or found.members) and sources.table:

@@ -1,9 +1,11 @@
-"""Columns that a fit does not read, though they look like probabilities: they are called just as the classes are."""
+"""Columns that a fit does not read: called as the classes are, they look like probabilities; or they look like ids."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,10 +13,12 @@ from numpy.typing import NDArray
 from twoheads.observations.labels import label_text
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
-from twoheads.tables.schema.roles import Roles
+from twoheads.tables.schema.roles import Roles, is_person
 from twoheads.text import listed
 
 _ROWS = 1024
+#: Words in the name of a column of ids.
+_IDS = frozenset(["id", "ids", "uuid", "item", "task"])
 
 
 def notes_on_unread_probabilities(source: Source, found: Roles, classes: NDArray[Any] | None) -> list[str]:
@@ -32,6 +36,26 @@ def notes_on_unread_probabilities(source: Source, found: Roles, classes: NDArray
         f"columns {listed([repr(name) for name in names], 8)} of {source.name} look like probabilities of these "
         f"classes; they are not read. Rename them {renamed}, as twoheads check --fix does."
     ]
+
+
+def notes_on_unread_ids(source: Source, found: Roles) -> list[str]:
+    """The note on columns whose names say that they hold ids; none where a column of ids is read."""
+    used = {*found.labels, *found.numbers, *found.confidence.values(), *found.members.scores.values()}
+    like = [name for name in source.columns if name not in used and _is_id(name)]
+    if found.item or not like:
+        return []
+    if len(like) == 1:
+        which = f"column {like[0]!r} of {source.name} is not read; if it holds"
+    else:
+        names = listed([repr(name) for name in like], 8)
+        which = f"columns {names} of {source.name} are not read; if one of them holds"
+    return [f"{which} the ids of the items, name it: item={like[0]!r} (--item {quote(like[0])})."]
+
+
+def _is_id(name: str) -> bool:
+    """Whether a word of a column's name means an id of items: item_id, ImageID, task id."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name[:80]).casefold()
+    return bool(_IDS & set(re.split(r"[\W_]+", words))) and not is_person(name)
 
 
 def _sums_to_1(row: Sequence[Any]) -> bool:
