@@ -55,15 +55,15 @@ def check(
         ),
     ] = None,
     sheet: Annotated[
-        str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.", metavar="NAME")
+        str | None, typer.Option("--sheet", help="The sheet, if a workbook has several.", metavar="NAME")
     ] = None,
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="The encoding of text that is not UTF-8.", metavar="NAME")
     ] = None,
 ) -> Result:
-    """Look at a table: what each column holds, what is wrong with it, and the command to go on with.
+    """Look at a table: what each column holds, what is wrong with it, and the command to continue with.
 
-    Nothing is changed, and nothing is guessed later: fit takes what was found here as options, or a clean copy.
+    Nothing is changed, and fit guesses nothing: it takes these findings as options, or reads a clean copy.
 
     Example:  twoheads check readings.xlsx --fix clean.csv
     """
