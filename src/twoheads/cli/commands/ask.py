@@ -163,7 +163,10 @@ def _sentences(plan: Plan, budget: float) -> list[str]:
         f"{100 * plan.expected_after:.2f} % with the answers.",
     ]
     if plan.next_gain:
-        return [*lines, f"More would pay: the next question would gain {plan.next_gain:.4f} of an item per price of 1."]
+        return [
+            *lines,
+            f"More would pay: the next question is expected to correct {plan.next_gain:.4f} labels per unit of price.",
+        ]
     return [
         *lines,
         "More would not pay: no other single answer is expected to change a label. Run it again with these answers.",
