@@ -143,8 +143,8 @@ def test_few_labels():
         "Combined with the model, a person's answer has 0.78 times the weight it would have alone, and the model's "
         "log-odds have weight 0.45; the labels do not show that the two err on the same items more often than by "
         "chance (both are wrong on 1 of 12 items, 0.5 by chance; p = 0.45).",
-        "On these 12 items, all 'cat', each held out, the combination errs on 8.3 %; on the 8 with a label of the "
-        "better half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
+        "On these 12 items, all 'cat', each held out, the combination errs on 8.3 %; on the 8 that the better half "
+        "labelled, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
         "significant difference (p = 1.00). The probability that it errs less on items that are 'cat' than both "
         "people and the model is 75 %.",
     ]
