@@ -50,7 +50,8 @@ def test_questions_go_to_stdout_best_first_and_words_to_stderr(made, capsys):
     assert gains == sorted(gains, reverse=True)
     assert "7 questions to 1 person, for 7 of a budget of 7." in said.err
     assert "Expected accuracy over 80 items" in said.err
-    assert "More would pay" in said.err
+    assert "More would pay: the next question is expected to correct 0." in said.err
+    assert "labels per unit of price." in said.err
 
 
 def test_price_decides_who_is_asked(made, capsys):

@@ -224,7 +224,7 @@ def test_a_file_where_the_demo_wants_a_folder(here, capsys):
 @pytest.mark.parametrize("name", ["labelled.csv", "held-out.csv", "team.json", "report.html"])
 def test_the_demo_replaces_no_file_of_others(name, here, capsys):
     (here / name).write_text("mine")
-    mistaken(capsys, ["demo", "."], f"has not written {name}")
+    mistaken(capsys, ["demo", "."], f"did not write {name}")
     assert (here / name).read_text() == "mine"
 
 

@@ -128,7 +128,7 @@ def test_an_export_of_nothing_but_truth(exports, capsys, command):
     assert run([command, *team, "gold.json", *output]) == 2
     assert capsys.readouterr().err == (
         "Error: gold.json must hold answers or predictions; it holds only the truth. "
-        "Give it with truth (--truth) beside them, or to twoheads update.\n"
+        "Give it with truth (--truth) together with them, or to twoheads update.\n"
     )
 
 

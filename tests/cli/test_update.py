@@ -235,7 +235,7 @@ def test_no_items_are_kept_beside_a_device(line, here, capsys):
     (here / "null").symlink_to("/dev/null")
     before = sorted(here.iterdir())
     assert run([*line.split(), "-o", "null"]) == 2
-    assert "null is no file that items could be kept beside. Name a file with -o." in capsys.readouterr().err
+    assert "items cannot be kept next to null: it is not a file. Name one with -o." in capsys.readouterr().err
     assert sorted(here.iterdir()) == before
 
 

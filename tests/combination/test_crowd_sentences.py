@@ -136,8 +136,15 @@ PEOPLE = {
         (
             {"unsure": {"said": 69.0, "given_true": {"cat": 0.1, "dog": 0.21}, "p_value": None}},
             [
-                "“Unsure” was answered 69 times, it is believed, 2.1 times as often where 'dog' is true as where 'cat' "
-                "is."
+                "“Unsure” was answered 69 times; it is believed to be 2.1 times as likely where 'dog' is true as where "
+                "'cat' is."
+            ],
+        ),
+        (
+            {"unsure": {"said": 9.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": None}},
+            [
+                "“Unsure” was answered 9 times; it is believed to be about equally likely for all true classes, and to "
+                "carry little information."
             ],
         ),
         (

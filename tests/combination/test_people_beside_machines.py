@@ -81,10 +81,8 @@ def test_description_says_what_a_person_counts():
     r, b = team.dependence_.correlation_, team.dependence_.separation_
     shared, family = (1 - b) * r, 1 + 7 * r
     assert several["person_weight"] == pytest.approx((family - 8 * shared) / (family - 8 * shared**2))
-    words = (
-        f"Beside 8 models that give labels or scores, one person's answer counts {several['person_weight']:.2f} times"
-    )
-    assert words in team.describe()
+    counts = f"one person's answer counts {several['person_weight']:.2f} times"
+    assert f"Combined with 8 models that give labels or scores, {counts}" in team.describe()
 
 
 @pytest.mark.parametrize("n_labels", [0, 30])

@@ -27,7 +27,8 @@ def test_truth_only_where_both_agree_is_noticed():
     assert found["shares"][0] == 1.0
     assert found["p_value"] < 1e-4
     assert (
-        "The items with truth are not a random part of all: people and model agree on 100 % of them" in team.describe()
+        "The items with truth are not a random sample of all items: people and model agree on 100 % of them"
+        in team.describe()
     )
 
 

@@ -83,9 +83,9 @@ def test_many_labels():
         "Fitted on 300 items with truth and 1,200 without; the rarest class is 'dog' (n = 120).",
         "People are correct on 92 % of items (measured on 300 items with truth; 95 % interval [88, 94]).",
         "The model is over-confident: temperature 1.73 [1.60, 1.88].",
-        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; the two err on the same items more often than by chance (both are wrong on 8 of 300 items, "
-        "2.9 by chance; p = 0.004), so their agreement is weaker evidence than if they were independent.",
+        "Combined with the model, a person's answer has 0.78 times the weight it would have alone, and the model's "
+        "log-odds have weight 0.45; the two err on the same items more often than by chance (both are wrong on 8 of "
+        "300 items, 2.9 by chance; p = 0.004), so their agreement is weaker evidence than if they were independent.",
         "On these 300 items, each held out, the combination errs on 2.0 %: 75 % fewer errors than the human alone "
         "(8.0 %), the better half; the difference is significant (p < 0.001). The probability that it errs less than "
         "both people and the model is above 99 %.",
@@ -140,11 +140,11 @@ def test_few_labels():
         "Of all items they are believed to have 70 % right (no truth of another class is known; 95 % interval "
         "[40, 90]).",
         "The model is not significantly over- or under-confident: temperature 1.70 [0.60, 4.80].",
-        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; the labels do not show that the two err on the same items more often than by chance (both "
-        "are wrong on 1 of 12 items, 0.5 by chance; p = 0.45).",
-        "On these 12 items, all 'cat', each held out, the combination errs on 8.3 %; on the 8 with a label of the "
-        "better half, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
+        "Combined with the model, a person's answer has 0.78 times the weight it would have alone, and the model's "
+        "log-odds have weight 0.45; the labels do not show that the two err on the same items more often than by "
+        "chance (both are wrong on 1 of 12 items, 0.5 by chance; p = 0.45).",
+        "On these 12 items, all 'cat', each held out, the combination errs on 8.3 %; on the 8 that the better half "
+        "labelled, on 12.5 %: 1 error, against 2 by Ann alone, the best of 3 people on the same items (25.0 %); no "
         "significant difference (p = 1.00). The probability that it errs less on items that are 'cat' than both "
         "people and the model is 75 %.",
     ]
@@ -166,8 +166,8 @@ def test_no_labels():
         "Fitted on 1,200 items without truth: all that follows is believed, not measured.",
         undecided,
         "People are believed to be correct on 92 % of items (no truth is known; 95 % interval [82, 96]).",
-        "Beside the model, a person's answer has 0.78 times the weight it would have alone, and the model's log-odds "
-        "have weight 0.45; these rest on the prior: without truth it cannot be known how far the two share "
+        "Combined with the model, a person's answer has 0.78 times the weight it would have alone, and the model's "
+        "log-odds have weight 0.45; these rest on the prior: without truth it cannot be known how far the two share "
         "errors, nor which is right where they differ.",
     ]
 

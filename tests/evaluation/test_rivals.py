@@ -49,7 +49,7 @@ def test_who_alone_labelled_half_of_the_items_is_called_so():
     listed = RivalList(("Ann", "Bob"), ("model",), crowd=False)
     found = listed.compared(listed.sums(Labels(answers, 2, model[None]), truth, model))
     best = {member.name: member for member in found.members if member.key == "best_person"}
-    assert best["Ann"].words == "Ann alone, who alone labelled enough of the items"
+    assert best["Ann"].words == "Ann alone, the only one who labelled enough of the items"
     assert best["Bob"].words == "Bob alone on 12 of 40 items"
 
 

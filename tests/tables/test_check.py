@@ -196,7 +196,7 @@ def test_the_spreadsheet_of_a_radiology_group_goes_to_a_report_without_an_editor
         "column 'Reader 2': blanks around values are removed (1 cell; in row 6: 'benign  ' becomes 'benign').",
         "column 'Reader 3': words for 'no value' become blank (1 cell; in row 8: n/a).",
     ]
-    assert "To mend" not in told
+    assert "To correct" not in told
     assert (tmp_path / "reads.csv").read_bytes() == before
     command = told.splitlines()[-1]
     assert command == "twoheads fit clean.csv --positive malignant -o team.json"
@@ -261,7 +261,7 @@ def test_how_a_file_is_read_is_part_of_the_command(tmp_path):
     found.fix(tmp_path / "clean.csv")
     assert len(tables.scan(tmp_path / "clean.csv")) == 3
     with pytest.raises(
-        th.InvalidObservations, match=r"is an export of Label Studio.* Go on with: twoheads fit .*json -o team"
+        th.InvalidObservations, match=r"is an export of Label Studio.* Continue with: twoheads fit .*json -o team"
     ):
         tables.check(book.with_name("label_studio.json"))
 
@@ -296,7 +296,7 @@ def test_words_for_unsure_are_pointed_out(tmp_path):
     (sentence,) = found.findings.problem_sentences()
     assert sentence == (
         "column 'Reader Ann': a label that may mean that somebody was unsure; if so, write unsure, which is an "
-        "answer and no class (2 cells; in row 2: Not sure)."
+        "answer but not a class (2 cells; in row 2: Not sure)."
     )
     assert not found.findings.blocks_fit
 

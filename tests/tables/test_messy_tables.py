@@ -237,7 +237,7 @@ def test_gaps_among_probabilities_are_named_and_the_command_waits(tmp_path, caps
     assert run(["check", str(write(tmp_path / "t.csv", table))]) == 0
     said = capsys.readouterr().out
     assert "some probabilities of a row are blank, and others not (1 cell; in row 1: some are blank)" in said
-    assert "When that is mended, go on with:" in said
+    assert "When that is corrected, continue with:" in said
 
 
 def test_names_in_a_clean_copy_are_unique(tmp_path, monkeypatch):

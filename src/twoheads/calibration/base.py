@@ -24,10 +24,10 @@ from twoheads.tables.scanned import read_if_scanned, read_labelled
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A map from a model's probabilities to calibrated ones.
 
-    A calibrator is a scikit-learn classifier of its own whose ``X`` are the model's probabilities, (n_items,
-    n_classes). A new one implements two methods: ``fit_blocks`` learns from blocks with hard or soft targets, so that
-    the same code serves inside EM; ``calibrate`` maps log-probabilities to calibrated log-probabilities. The other
-    methods have defaults. `twoheads.testing.check_calibrator` tests the whole contract.
+    A calibrator is itself a scikit-learn classifier, with the model's probabilities as ``X``, (n_items, n_classes). A
+    new one implements two methods: ``fit_blocks`` learns from blocks with hard or soft targets, so that the same code
+    works inside EM; ``calibrate`` maps log-probabilities to calibrated log-probabilities. The other methods have
+    defaults. `twoheads.testing.check_calibrator` tests the whole contract.
     """
 
     model_scale: str

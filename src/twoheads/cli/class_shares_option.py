@@ -1,4 +1,4 @@
-"""The option ``--class-shares``: a team for items whose classes may be mixed otherwise than at fit."""
+"""The option ``--class-shares``: a team for items whose class shares may differ from those at fit."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
             str | None,
             typer.Option(
                 "--log-level",
-                help=f"Log to stderr what is done, from a level on: {', '.join(LEVELS)}.",
+                help=f"Log to stderr from this level on: {', '.join(LEVELS)}.",
                 metavar="LEVEL",
                 autocompletion=among(LEVELS),
             ),

@@ -31,7 +31,7 @@ ClassShares = Annotated[
     str | None,
     typer.Option(
         "--class-shares",
-        help="Class shares of these items: learn them, as at fit, or a file with the columns class and share.",
+        help="Class shares of these items: learn (estimated), fit (as at fit), or a file with columns class and share.",
         metavar="learn|fit|FILE",
     ),
 ]
@@ -43,12 +43,12 @@ Timeout = Annotated[
 ]
 ForSpreadsheet = Annotated[
     bool,
-    typer.Option("--for-spreadsheet", help="CSV: write ' before texts that a spreadsheet would run as formulas."),
+    typer.Option("--for-spreadsheet", help="CSV: put ' before text that a spreadsheet would treat as a formula."),
 ]
 Metrics = Annotated[
     str | None,
     typer.Option(
-        "--metrics", help="Metrics by comma, as kappa, auc, sensitivity or sensitivity[CLASS].", metavar="NAME,NAME,..."
+        "--metrics", help="Metrics such as kappa, auc, sensitivity or sensitivity[CLASS].", metavar="NAME,NAME,..."
     ),
 ]
 Time = Annotated[
@@ -82,14 +82,12 @@ COLUMNS: dict[str, Any] = {
     "item": _column("--item", "The column of ids."),
     "human": _column("--human", "The column(s) of people's answers, e.g. 'reader_*'."),
     "annotator": _column("--annotator", "The column that names the person, in --answers."),
-    "model_columns": _column("--model-columns", "The model's columns, * for the class: 'score_*'.", "PATTERN"),
-    "model_scale": _column("--model-scale", "What they hold: probability, log or logit.", "SCALE", SCALES),
+    "model_columns": _column("--model-columns", "The model's columns, with * for the class: 'score_*'.", "PATTERN"),
+    "model_scale": _column("--model-scale", "The scale of these columns: probability, log or logit.", "SCALE", SCALES),
     "positive": _column("--positive", "The class that high scores mean; a column score needs it.", "CLASS"),
     "unsure": Annotated[
         list[str] | None,
-        typer.Option(
-            "--unsure", help="An answer that means 'unsure', beside that word; may be repeated.", metavar="TEXT"
-        ),
+        typer.Option("--unsure", help="Another word for 'unsure'; may be repeated.", metavar="TEXT"),
     ],
     "loose_labels": Annotated[
         bool | None,
@@ -109,9 +107,9 @@ READING: dict[str, Any] = {
         "NAME",
         format_names(),
     ),
-    "sheet": _column("--sheet", "The sheet of a workbook that has several.", "NAME"),
+    "sheet": _column("--sheet", "The sheet, if a workbook has several.", "NAME"),
     "encoding": _column("--encoding", "The encoding of text that is not UTF-8, such as cp1252.", "NAME"),
-    "question": _column("--question", "The question of an export that holds several.", "NAME"),
+    "question": _column("--question", "The question, if an export has several.", "NAME"),
 }
 
 

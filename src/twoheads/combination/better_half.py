@@ -35,9 +35,9 @@ def against(
     """
     digits = decimals(n_items)
     named = f"{words} ({percent(better_error, digits)})" + (", the better half" if of_all and not only else "")
-    whose = "such a label" if only else "a label of the better half"
+    labelled = "with a label to compare with" if only else "that the better half labelled"
     which = "one" if n_items == 1 else f"{n_items:,.0f}"
-    start = ": " if of_all else f"; on the {which} with {whose}, on {percent(error, digits)}: "
+    start = ": " if of_all else f"; on the {which} {labelled}, on {percent(error, digits)}: "
     if abs(error - better_error) < 1e-12:
         return f"{start}as many errors as {named}"
     start += f"{change(error, better_error, n_items, alike=alike)} {named}"

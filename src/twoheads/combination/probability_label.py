@@ -49,21 +49,21 @@ class ProbabilityLabelCombiner(Team):
     calibrator : Calibrator, default TemperatureScaling()
         Calibration of the model's probabilities.
     dependence : Dependence, optional
-        Corrects for a model and people who err on the same items. With it, unlabelled items inform the model's
-        temperature, and without any truth EM estimates the people's matrices with that temperature held. With it, the
-        team prefers people or model, whichever did better on the labelled items, where two classes are close, and
-        answers as one of them alone where its own record is sure that this is better.
+        Corrects for a model and people who err on the same items. With it, unlabelled items also inform the model's
+        temperature, and without any truth EM estimates the people's matrices with that temperature fixed. With it, the
+        team also prefers, in close calls, whichever of people and model did better on the labelled items, and answers
+        as one of them alone where its hold-out record shows that this is better.
     class_prior : {"model", "learn", "shift"}, dict, or array of shape (n_classes,)
         Prior of the classes. "model": the model's rows contain it; for an item without a model row, classes are equally
         likely. "learn": for such an item, the prevalence at fit. "shift": as "model", and each prediction is corrected
         to the class shares of the items predicted together, as far as these differ clearly from those at fit; see
-        `class_shares`. Where a team with ``dependence`` has no model at all, these begin with the shares of the
+        `class_shares`. For a team with ``dependence`` and without any model, these are based on the shares of the
         majority's votes and of the labels, which EM does not change. A dict by class name, or an array in the order of
         ``classes_``: the prevalence where the team is used, which also corrects items with a model row for label shift.
     unlabelled_weight : float
-        Weight of an unlabelled item, next to 1 for a labelled one; 0 ignores them where there is any truth.
+        Weight of an unlabelled item, where a labelled one has weight 1; 0 ignores them if there is any truth.
     max_iter, tol : int, float
-        EM stops after so many iterations, or when the log posterior gains less than so much per item.
+        EM stops after ``max_iter`` iterations, or when the log posterior gains less than ``tol`` per item.
     model_scale : {"probability", "log", "logit"}
         What the model's columns hold.
 
@@ -74,16 +74,16 @@ class ProbabilityLabelCombiner(Team):
     dependence_ : Dependence or None
         The fitted correction.
     response_ : ResponseModel or None
-        Likelihood of confidences and of "unsure"; None where people gave neither.
+        Likelihood of confidence and of "unsure"; None if people gave neither.
     pool_ : ModelPool or None
         The pool of several models; None where there is one.
     panel_ : Panel or None
-        Weights of related members; None unless three members have answered ten labelled items each, and together one
-        answer per item, on items with two answers or more on average, and at least 20 labels are known.
+        Weights of related members; None unless there are 20 labels, two answers per item on average, and three members
+        with answers on ten labelled items each and, together, one answer per item.
     prevalence_ : ndarray of shape (n_classes,)
         Prevalence of the classes at fit: among labelled items, or, where EM was run, among all.
     holdout_ : HoldoutRecord or None
-        Errors on the labelled items, each held out; with ``dependence`` only.
+        Errors on the labelled items, each held out in turn; with ``dependence`` only.
     objective_ : ndarray
         The log posterior at each iteration of EM; empty where EM was not run.
     statistics_ : SufficientStatistics
@@ -95,7 +95,7 @@ class ProbabilityLabelCombiner(Team):
     annotation_counts_ : ndarray of shape (3, n_annotators)
         Each person's number of answers, of those on items that others answered too, and how far these agreed.
     learnt_ : LearntItems
-        What the items are recognised by whose truth it has learnt from: at most 100,000 of them are kept.
+        Recognises the items whose truth the team has learnt from; at most 100,000 of them are kept.
     classes_, annotators_ : ndarray, tuple of str
         The classes and the people.
     models_, has_model_ : tuple of str, bool

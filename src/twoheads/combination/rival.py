@@ -11,7 +11,7 @@ from twoheads.combination.better_half import decimals
 from twoheads.storage.artifact import register
 from twoheads.text import SIGNIFICANCE, p_value, percent
 
-_ONLY = "who alone labelled enough of the items"
+_ONLY = "the only one who labelled enough of the items"
 
 
 @register

@@ -29,14 +29,14 @@ Rows = Callable[[Codes, Codes | None], Floats]
 class Confusion(BaseEstimator, ABC):
     """Probabilities of a person's answers given the truth.
 
-    A new one implements `given_true`: conditional probabilities from counts. It needs nothing but counts, so that the
-    same code serves with known truth, inside EM (where counts are soft), and as answers arrive.
+    A new one implements `given_true`: conditional probabilities from counts. It needs only counts, so the same code
+    works with known truth, inside EM (where counts are soft), and as answers arrive.
     `twoheads.testing.check_confusion` tests the whole contract.
 
     Attributes
     ----------
     human_given_true_ : ndarray of shape (n_answers, n_classes) or (n_annotators, n_answers, n_classes)
-        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1. A matrix each for several people.
+        ``human_given_true_[i, j]`` is P(answer i | truth j); columns sum to 1. With several people each has a matrix.
     crowd_given_true_ : ndarray of shape (n_answers, n_classes)
         The same from all people's answers together: used for people not known at fit.
     counts_ : ndarray of shape (n_annotators, n_answers, n_classes)

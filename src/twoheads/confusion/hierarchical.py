@@ -45,8 +45,8 @@ class HierarchicalConfusion(Confusion):
     common, with equal prior probability. All three are summed over on a grid: with ten labels the prior dominates,
     with a thousand the counts do, and nothing has to be set.
 
-    That is the crowd's matrix, and that of a person not known at fit. Where there are several people, each has one
-    ability, and columns of their own that are shrunk towards it:
+    This is the crowd's matrix, and that of a person not seen at fit. With several people, each has an ability, and
+    columns of their own that are shrunk towards it:
 
     .. math:: \mathrm{logit}\,\mathrm{acc}_{pj} = \mathrm{logit}\,\varphi_{jj} + g_p, \quad g_p \sim N(0, \sigma^2)
 

@@ -48,13 +48,13 @@ class Dependence(BaseEstimator):
     .. math:: \alpha = e^{-\tau}\,\frac{1 - g\,r / q}{1 - g^2 r^2}, \qquad \beta = \frac{1 - r\,q}{1 - r^2}
 
     The plain product (:math:`r = 0, c = 0`) over-counts the agreement of a model and people who err on the same hard
-    items. Two witnesses of correlation r, of which the model is q times as strong, have the factors :math:`\alpha` and
-    :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger keeps its weight. q is
-    estimated from the items, and nearer 1 where labels are few or answers on an item several. g is 0.8 beside one
-    answer, which is not graded as a model is, and :math:`1 - 0.2 / n` beside n on average; c is a bias of both towards
-    certain classes. :math:`\tau`, the model's log temperature, r and c are averaged over a grid around their posterior
-    mode; from 20,000 labels on, the mode alone is used. The n answers a on one item have the correlation s given the
-    true class (Kish's design effect); it is set to its posterior mode.
+    items. If the evidence of the two has correlation r and the model's is q times as strong, their factors are
+    :math:`\alpha` and :math:`\beta` (within [0.2, 1.2] and [-0.3, 1.3]): the weaker one is discounted, the stronger
+    keeps its weight. q is estimated from the items, and closer to 1 with few labels or several answers per item. g is
+    0.8 with one answer per item, which is less graded than a model's row, and :math:`1 - 0.2 / n` with n answers on
+    average; c is a shared bias towards certain classes. :math:`\tau`, the model's log temperature, r and c are
+    averaged over a grid around their posterior mode; from 20,000 labels on, the mode alone is used. The n answers a on
+    one item have the correlation s given the true class (Kish's design effect), set to its posterior mode.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ class Dependence(BaseEstimator):
     correlation_ : float
         The correlation s of several answers on one item.
     separation_ : float
-        How far people and machines that answer about one item are two groups (1) and not one (0).
+        How far people and machines that answer about one item are two groups (1) instead of one (0).
     strength_ratio_ : float
-        How many times as strong as the people's the model's evidence is taken to be, q at the mean temperature.
+        The strength of the model's evidence relative to the people's, q, at the mean temperature.
     """
 
     def __init__(

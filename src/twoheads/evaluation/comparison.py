@@ -156,18 +156,18 @@ def compare(
     n_bootstrap: int = 2000,
     random_state: int | None = 0,
 ) -> Comparison:
-    """Evaluate a fitted team beside its human and its model, on items that it has not learnt from.
+    """Compare a fitted team with its human, its model and its other rivals, on items that it has not learnt from.
 
     Items whose truth it has learnt from are left out; if there are no others, the team is cross-validated.
 
-    Every member is scored on the items it has labelled; items of unknown truth are left out. Intervals are mid-p of a
-    share and of a difference of errors, by exponential tilting of a mean loss, and, with more than 2,000
-    items, percentiles of a bootstrap of all members together, but of differences. Those of calibration errors are of
-    what is not chance, by drawing outcomes from the probabilities. The better half is the best of the rivals on the
-    same items; that favours it, never the team. The p-value is McNemar's mid-p test on the items that one of the two
-    has right and the other wrong; weights, or ties among several people, count as fewer items. Where the team errs
-    more, it is multiplied by the number of rivals among which the best was picked, and the lower end of the interval is
-    corrected for as many: the p-value is below 0.05 where the interval does not have 0, and only there.
+    Every member is scored on the items it has labelled; items of unknown truth are left out. Errors and differences of
+    errors have mid-p intervals, mean losses intervals by exponential tilting. With more than 2,000 items errors and
+    losses have percentiles of a bootstrap of all members together. Intervals of calibration errors exclude chance, by
+    drawing outcomes from the probabilities. The better half is the best of the rivals on the same items, a choice that
+    favours it and never the team. The p-value is that of McNemar's mid-p test on the items that exactly one of the two
+    has right; weights, or ties among several people, count as fewer items. Where the team errs more, it is multiplied
+    by the number of rivals, and the lower end of the interval is corrected for as many. So the interval excludes 0
+    exactly if the p-value is below 0.05.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from twoheads.rendering.notebook import Shown
 
 @dataclass(frozen=True)
 class Difference(Shown):
-    """The combination's error minus that of the better half, on the items with a label of the better half.
+    """The combination's error minus that of the better half, on the items that the better half has labelled.
 
     better               key of the better half, the best of all rivals: "human", "person" (one at random), "majority",
                          "crowd" (people combined), "model", "models" (their mean) or "best_person"
@@ -29,8 +29,8 @@ class Difference(Shown):
                          interval is corrected for having picked the better half
     fewer_errors         ``1 - error / better_error``; None if the better half never errs
     n_won, n_lost        items only the combination has right, and only the better half
-    p_value              of the difference, two-sided, corrected for having picked the better half: below 0.05 where the
-                         interval does not have 0
+    p_value              of the difference, two-sided, corrected for having picked the better half: below 0.05 exactly
+                         if the interval excludes 0
     weighted             whether the items have different weights: an error is then no share of the number of items
     """
 

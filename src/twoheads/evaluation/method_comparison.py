@@ -51,7 +51,7 @@ def compare_methods(
     refuses the data has a row that says why.
 
     Scores have the intervals of `compare`. A difference from the reference is paired by item, on the items that both
-    have labelled; its p-value is McNemar's of errors, else by exponential tilting, and corrected for the number of rows
+    have labelled; its p-value is McNemar's mid-p for errors, Student's t for others, corrected for the number of rows
     by Holm's method, metric by metric.
 
     Parameters

@@ -12,7 +12,7 @@ from twoheads.rendering.notebook import Shown
 class PairedDifference(Score):
     """One row's metric minus that of the reference, on the items that both have labelled.
 
-    value, low, high    the difference and its 95 % interval; none for calibration errors, in which chance is, nor
+    value, low, high    the difference and its 95 % interval; none for calibration errors, which contain chance, nor
                         where no item differs: nothing shows by how much another one might
     p_value             two-sided, of this difference alone; McNemar's mid-p test of errors, sensitivity and specificity
     corrected_p_value   by Holm's method for all rows with this metric

@@ -12,7 +12,7 @@ from twoheads.kernels.arrays import Floats
 
 
 class FitWithoutTruth(BaseEstimator):
-    """A team that is fitted on the same items as others, without their truth: P+L so is P+L-EM.
+    """A team that is fitted on the same items as others, without their truth: P+L becomes P+L-EM.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ def expected_gain(
     .. math:: f\,\sum_h p(h)\,\bigl[\max_y q(y \mid h) - q(k_0 \mid h)\bigr], \qquad p(h) = \sum_y \varphi_{hy}\, b(y)
 
     with :math:`k_0` the label that the team chooses now, :math:`q(\cdot \mid h)` its posterior after the answer h, and
-    b its belief now. f (``gain_factor_``) is how much of such a gain came on the labelled items of the fit, from 0 to
-    1.2. An answer that cannot change the label gains nothing; the gain is never negative.
+    b its belief now. f (``gain_factor_``) is the ratio of realised to expected gain on the labelled items of the fit,
+    from 0 to 1.2. An answer that cannot change the label gains nothing; the gain is never negative.
 
     Parameters
     ----------

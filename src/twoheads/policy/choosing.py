@@ -100,9 +100,9 @@ def choose(
     X : Observations, data frame, array or scanned table
         What is known so far. Nobody is asked twice about the same item.
     budget : float
-        The most that all questions together may cost.
+        The maximum total price of all questions.
     people : sequence of str, optional
-        Who can be asked; those the team knows by default. A name that it does not know answers as the crowd does.
+        Who can be asked; by default the people of the team. An unknown person is assumed to answer as the crowd does.
     price : float or mapping of names to floats
         What an answer costs; 1 for those whom a mapping does not name.
     cost : array of shape (n_decisions, n_classes), optional

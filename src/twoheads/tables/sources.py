@@ -54,7 +54,7 @@ class Sources:
         if own.truth and not (own.rows or own.answers):
             raise InvalidObservations(
                 f"{own.truth.name} must hold answers or predictions; it holds only the truth. Give it with "
-                "truth (--truth) beside them, or to twoheads update."
+                "truth (--truth) together with them, or to twoheads update."
             )
         found = cls(own.rows, own.answers, own.truth, notes=notes)
         return found._with_truth(truth, truth_column, opener)

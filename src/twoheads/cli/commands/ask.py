@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @reads_table(truth=False)
 def ask(
     team: Team,
-    budget: Annotated[float, typer.Option("--budget", help="The most that all questions together may cost.")],
+    budget: Annotated[float, typer.Option("--budget", help="The maximum total price of all questions.")],
     data: TableOptions,
     output: Annotated[
         Path | None,
@@ -36,11 +36,15 @@ def ask(
     for_spreadsheet: ForSpreadsheet = False,
     people: Annotated[
         str | None,
-        typer.Option("--people", help="Who can be asked; by default those the team knows.", metavar="A,B,..."),
+        typer.Option("--people", help="Who can be asked; by default the people of the team.", metavar="A,B,..."),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option("--price", help="The price of an answer: NAME=2.5, repeatedly, or one number.", metavar="PRICE"),
+        typer.Option(
+            "--price",
+            help="The price of an answer: NAME=2.5 (may be repeated), or one number for all.",
+            metavar="PRICE",
+        ),
     ] = None,
 ) -> Result:
     """Choose whom to ask about which item next: the questions expected to correct most labels for their price.
@@ -159,7 +163,10 @@ def _sentences(plan: Plan, budget: float) -> list[str]:
         f"{100 * plan.expected_after:.2f} % with the answers.",
     ]
     if plan.next_gain:
-        return [*lines, f"More would pay: the next question would gain {plan.next_gain:.4f} of an item per price of 1."]
+        return [
+            *lines,
+            f"More would pay: the next question is expected to correct {plan.next_gain:.4f} labels per unit of price.",
+        ]
     return [
         *lines,
         "More would not pay: no other single answer is expected to change a label. Run it again with these answers.",

@@ -55,15 +55,15 @@ def check(
         ),
     ] = None,
     sheet: Annotated[
-        str | None, typer.Option("--sheet", help="The sheet of a workbook that has several.", metavar="NAME")
+        str | None, typer.Option("--sheet", help="The sheet, if a workbook has several.", metavar="NAME")
     ] = None,
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="The encoding of text that is not UTF-8.", metavar="NAME")
     ] = None,
 ) -> Result:
-    """Look at a table: what each column holds, what is wrong with it, and the command to go on with.
+    """Look at a table: what each column holds, what is wrong with it, and the command to continue with.
 
-    Nothing is changed, and nothing is guessed later: fit takes what was found here as options, or a clean copy.
+    Nothing is changed, and fit guesses nothing: it takes these findings as options, or reads a clean copy.
 
     Example:  twoheads check readings.xlsx --fix clean.csv
     """
@@ -84,7 +84,7 @@ def check(
         console.line(f"  {line}")
     _print_list("Left out in reading:", list(found.notes))
     _print_list("Not clear:", found.doubts())
-    _print_list("To mend by hand:", [*found.missing(), *found.findings.problem_sentences()])
+    _print_list("To correct by hand:", [*found.missing(), *found.findings.problem_sentences()])
     written = {} if fix is None else {"written": _write(found, fix)}
     if fix is None:
         _print_list("A clean copy (--fix) changes:", found.findings.change_sentences())
@@ -93,7 +93,7 @@ def check(
     commands = [shown(each, "-") for each in found.commands(fix)]
     if commands:
         console.line()
-        console.line("When that is mended, go on with:" if found.findings.blocks_fit else "Go on with:")
+        console.line("When that is corrected, continue with:" if found.findings.blocks_fit else "Continue with:")
         for command in commands:
             console.line(command)
     return found.as_dict() | written | {"commands": commands}

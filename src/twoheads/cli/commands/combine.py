@@ -28,18 +28,24 @@ def combine(
         typer.Option("--output", "-o", help=f"{titles(written=True)}, by its suffix; - is CSV to stdout."),
     ] = None,
     keep_truth: Annotated[
-        bool, typer.Option("--keep-truth", help="Where the truth is known it is the verdict, marked in truth_known.")
+        bool, typer.Option("--keep-truth", help="If the truth is known, use it as the verdict (marked in truth_known).")
     ] = False,
     columns: Annotated[
-        str | None, typer.Option("--columns", help="Other columns of the table to write too.", metavar="A,B,...")
+        str | None,
+        typer.Option("--columns", help="Other columns of the table to copy to the output.", metavar="A,B,..."),
     ] = None,
     review_below: Annotated[
         float | None,
-        typer.Option("--review-below", help="Mark in review verdicts of less confidence: 0.8.", metavar="CONFIDENCE"),
+        typer.Option(
+            "--review-below",
+            help="Add a column review that marks verdicts of lower confidence: 0.8.",
+            metavar="CONFIDENCE",
+        ),
     ] = None,
     digits: Annotated[int, typer.Option("--digits", min=1, max=17, help="Decimals of probabilities.")] = 6,
     top: Annotated[
-        int | None, typer.Option("--top", min=1, help="Write only so many classes, the most probable.", metavar="N")
+        int | None,
+        typer.Option("--top", min=1, help="Write only this many classes, the most probable ones.", metavar="N"),
     ] = None,
     class_shares: ClassShares = None,
     for_spreadsheet: ForSpreadsheet = False,
@@ -51,8 +57,8 @@ def combine(
 
     The table need not have answers; the model's predictions are then calibrated. With --engine dask the workers of a
     cluster write a folder of Parquet files. With --format label-studio or argilla the output is the export itself with
-    a prediction or suggestion for every item, ready to be imported. With --class-shares learn the classes may be mixed
-    otherwise than at fit: their shares are estimated from these items first.
+    a prediction or suggestion for every item, ready to be imported. If class shares may differ
+    from those at fit, --class-shares learn estimates them from these items first.
 
     Example:  twoheads combine team.json today.parquet -o verdicts.parquet
     """

@@ -21,11 +21,11 @@ from twoheads.errors import InvalidObservations
 def compare(
     data: TableOptions,
     methods: Annotated[
-        str, typer.Option("--methods", help="The methods, by comma.", metavar="NAME,NAME,...")
+        str, typer.Option("--methods", help="The methods, separated by commas.", metavar="NAME,NAME,...")
     ] = ",".join(COMPARED),
     reference: Annotated[
         str | None,
-        typer.Option("--reference", help="The row that others are compared with; the first method by default."),
+        typer.Option("--reference", help="The row with which others are compared; by default the first method."),
     ] = None,
     metrics: Metrics = None,
     people: Annotated[bool, typer.Option("--people", help="Show each person too.")] = False,

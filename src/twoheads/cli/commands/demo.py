@@ -39,14 +39,16 @@ def run_demo(folder: Path, run: Callable[[list[str]], int]) -> Result:
     """Write the example's tables, then run the commands a user would type; returns the results of these."""
     _writable(folder)
     console.message(
-        "The images are scikit-learn's handwritten digits; the models are two classifiers trained on others."
+        "The images are scikit-learn's handwritten digits; the models are two classifiers trained on other images."
     )
-    console.message("The five readers are simulated: they differ in skill, see a part of the images each, and err on")
-    console.message("the hard ones, as the models do. `twoheads.datasets.load_digit_readings().description` says how.")
+    console.message("The five readers are simulated: they differ in skill, see only some of the images, and err on")
+    console.message(
+        "images that are hard for the models too. `twoheads.datasets.load_digit_readings().description` says how."
+    )
     labelled, held_out = folder / "labelled.csv", folder / "held-out.csv"
     team, verdicts, page = folder / "team.json", folder / "verdicts.csv", folder / "report.html"
     write_example(labelled, held_out, results=(team, verdicts, page))
-    console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (others, to evaluate).")
+    console.message(f"Wrote {labelled} (images with their truth, to fit) and {held_out} (other images, to evaluate).")
     steps = [
         ["fit", str(labelled), "-o", str(team)],
         ["combine", str(team), str(held_out), "-o", str(verdicts)],
@@ -91,7 +93,7 @@ def write_example(labelled: Path, held_out: Path, results: Sequence[Path] = ()) 
     found = [path for path in (*contents, *results) if path.exists()]
     if found and not all(path.is_file() and path.read_bytes() == content for path, content in contents.items()):
         raise InvalidObservations(
-            f"The demo has not written {found[0]}, and would replace it. Give it a folder of its own: twoheads demo DIR"
+            f"The demo did not write {found[0]} and would replace it. Give it a folder of its own: twoheads demo DIR"
         )
     write_files(labelled.parent, {path.name: content for path, content in contents.items()})
 

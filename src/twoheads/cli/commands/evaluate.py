@@ -20,7 +20,7 @@ def evaluate(
     """Evaluate human, model and combination side by side, with intervals.
 
     The team is evaluated on items it has not learnt from. If it has learnt from all of them, it is cross-validated.
-    With --metrics, these of the team, of each model and of each person are shown instead.
+    With --metrics, these metrics are shown instead, for the team, each model and each person.
 
     Example:  twoheads evaluate team.json held-out.csv
     """

@@ -39,11 +39,11 @@ def fit(
     ] = "recommended",
     no_sample: Annotated[
         bool,
-        typer.Option("--no-sample", help="Save no training items; the fit can then not be continued."),
+        typer.Option("--no-sample", help="Save no training items; the fit cannot be continued then."),
     ] = False,
     keep_items: Annotated[
         bool,
-        typer.Option("--keep-items", help="Keep the items beside the team, for 'twoheads update'."),
+        typer.Option("--keep-items", help="Keep the items next to the team, for 'twoheads update'."),
     ] = False,
     time: Time = None,
     engine: Engine = "local",

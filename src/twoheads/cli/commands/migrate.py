@@ -20,12 +20,13 @@ from twoheads.errors import InvalidArtifact
 def migrate(
     team: Team,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to save the new team; in place of the old by default.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to save the new team; by default it replaces the old one."),
     ] = None,
 ) -> Result:
-    """Bring a team of an older version up to date: it is fitted again on the items that it keeps.
+    """Update a team of an older version: it is fitted again on the items that it keeps.
 
-    Of a team that keeps none, the command that fits it again is named.
+    For a team that keeps none, the command that fits it again is printed.
 
     Example:  twoheads migrate team.json
     """

@@ -28,17 +28,15 @@ def report(
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            "--methods", help="Compare these methods too, by comma, as compare does.", metavar="NAME,NAME,..."
-        ),
+        typer.Option("--methods", help="Compare these methods too, as compare does.", metavar="NAME,NAME,..."),
     ] = None,
     metrics: Metrics = None,
     class_shares: ClassShares = None,
     seed: Seed = None,
 ) -> Result:
-    """Write one self-contained page: the verdict, how sure it is, who errs how often, and what to look at.
+    """Write one self-contained page: the verdict, its uncertainty, who errs how often, and which items to look at.
 
-    With --metrics the page has these of the team, of each model and of each person, for analysts.
+    With --metrics the page shows these metrics for the team, each model and each person.
     With --json the numbers of the page are printed, and no page is written.
 
     Example:  twoheads report team.json held-out.csv -o report.html

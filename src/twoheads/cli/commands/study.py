@@ -20,10 +20,10 @@ def study(
     data: Annotated[Path, typer.Option("--data", help="Folder of the public files.", metavar="DIR")],
     out: Annotated[Path, typer.Option("--out", help="Folder for tables and figures.", metavar="DIR")],
     protocol: Annotated[str, typer.Option("--protocol", help="published or stated.")] = "published",
-    seeds: Annotated[int | None, typer.Option("--seeds", help="Trials, in place of the protocol's.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes; by default one per core.")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", help="Number of trials, instead of the protocol's.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Number of processes; by default one per core.")] = None,
 ) -> Result:
-    """Reproduce a table or figure of the paper from its public data, beside the published numbers.
+    """Reproduce a table or figure of the paper from its public data, next to the published numbers.
 
     Example:  twoheads study error-rates --data cifar10h --out results
     """

@@ -30,23 +30,24 @@ def update(
     team: Team,
     data: TableOptions,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to save the new team; in place of the old by default.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to save the new team; by default it replaces the old one."),
     ] = None,
     time: Time = None,
     window: Annotated[
         str | None,
-        typer.Option("--window", help="Keep items of the last days before the newest time: 90d.", metavar="DAYS"),
+        typer.Option("--window", help="Keep only items of the last days before the newest time: 90d.", metavar="DAYS"),
     ] = None,
     forget: Annotated[
         list[str] | None,
-        typer.Option("--forget", help="Remove an item, or those of a table with ids.", metavar="ID|FILE"),
+        typer.Option("--forget", help="Remove an item, or the items of a table with ids.", metavar="ID|FILE"),
     ] = None,
 ) -> Result:
-    """Learn on from new answers, model rows and truths: the team is fitted again on all items that it keeps.
+    """Update a team with new answers, model rows and truth: it is fitted again on all items that it keeps.
 
-    Items are known by their ids: an answer that comes again replaces the old one, truth that arrives makes an item
-    labelled, and an item that comes twice counts once. The same table again changes nothing. A table of ids and truth
-    alone may be given as TABLE or with --truth. The items are kept beside the team by: twoheads fit TABLE --keep-items
+    Items are recognised by their ids: a new answer replaces the person's old one, truth may arrive later, and a
+    repeated item counts once. The same table again changes nothing. A table of ids and truth alone may be given as
+    TABLE or with --truth. The team must keep its items: twoheads fit TABLE --keep-items
 
     Example:  twoheads update team.json today.csv
     """

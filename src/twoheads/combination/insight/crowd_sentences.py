@@ -11,9 +11,9 @@ from twoheads.text import SIGNIFICANCE, count, interval, p_value, percent, proba
 INFORMATIVE = 1.5
 #: Shares of people are told of so many at least.
 _MANY_PEOPLE = 10
-#: A panel predicts with a prior of nine to one for weights of their own; what is stated is what the labels add to even
-#: odds.
-_EVEN_ODDS = "By the labels, at even odds beforehand, the probability"
+#: A panel predicts with prior odds of nine to one for weights of their own; what is stated has prior odds of one to
+#: one.
+_EVEN_ODDS = "Given the labels and prior odds of 1:1, the probability"
 #: So many models that give labels or scores are listed by name.
 _FEW_MACHINES = 5
 
@@ -111,7 +111,7 @@ def _several(several: dict[str, Any], labelled: int) -> list[str]:
         n, person, machine = several["machines"], several["person_weight"], several["machine_weight"]
         beside = count(n, "model that gives", "models that give") + " labels or scores"
         sentences.append(
-            f"Beside {beside}, one person's answer counts {person:.2f} times as much as alone"
+            f"Combined with {beside}, one person's answer counts {person:.2f} times as much as alone"
             + (f", and that of each model {machine:.2f} times." if n > 1 else ".")
         )
     return sentences
@@ -143,11 +143,14 @@ def _unsure(unsure: dict[str, Any]) -> str:
     given_true, p = unsure["given_true"], unsure["p_value"]
     most, least = max(given_true, key=given_true.__getitem__), min(given_true, key=given_true.__getitem__)
     ratio = given_true[most] / given_true[least]
-    where = ", it is believed" if p is None else " on items with truth"
-    answered = f"“Unsure” was answered {count(unsure['said'], 'time')}{where}"
+    answered = f"“Unsure” was answered {count(unsure['said'], 'time')}"
+    if p is None:
+        likely = f"{ratio:.1f} times as likely where {most!r} is true as where {least!r} is"
+        alike = "about equally likely for all true classes, and to carry little information"
+        return f"{answered}; it is believed to be {alike if ratio < INFORMATIVE else likely}."
+    answered += " on items with truth"
     if ratio < INFORMATIVE:
         return f"{answered}, about equally often for all true classes: it carries little information."
-    if p is not None and p >= SIGNIFICANCE:
+    if p >= SIGNIFICANCE:
         return f"{answered}; that does not show that it depends on the true class ({p_value(p)})."
-    found = "" if p is None else f" ({p_value(p)})"
-    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is{found}."
+    return f"{answered}, {ratio:.1f} times as often where {most!r} is true as where {least!r} is ({p_value(p)})."

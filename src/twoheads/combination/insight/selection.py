@@ -66,7 +66,7 @@ def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
         "answers": f"people answered {selection.get('class')!r} on {known} of them, and on {others} of the others",
     }[selection["what"]]
     return [
-        f"The items with truth are not a random part of all: {what} ({p_value(selection['p_value'])}). "
+        f"The items with truth are not a random sample of all items: {what} ({p_value(selection['p_value'])}). "
         "What is measured on them may not hold for the others; label some at random."
     ]
 

@@ -146,7 +146,7 @@ def _dependence(found: dict[str, Any]) -> str:
     answer = f"{whose} has {human:.2f} times the weight it would have alone"
     if not found["model"].get("names", True):
         return f"A {answer}."
-    both = f"Beside the model, a {answer}, and the model's log-odds have weight {model:.2f}"
+    both = f"Combined with the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
         return (
             f"{both}; these rest on the prior: without truth it cannot be known how far the two share errors, "

@@ -53,7 +53,7 @@ def _sentence(name: str, gap: Score) -> str:
         difference = f"{_points(gap.value)} points {ends}"
         return f"The {name}'s mean confidence is not significantly different from its accuracy ({difference})."
     side = "overconfident" if gap.value > 0 else "underconfident"
-    return f"The {name} is {side}: its mean confidence less its accuracy is {_points(gap.value)} points {ends}."
+    return f"The {name} is {side}: its mean confidence minus its accuracy is {_points(gap.value)} points {ends}."
 
 
 def _points(share: float) -> str:

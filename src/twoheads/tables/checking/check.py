@@ -1,4 +1,4 @@
-"""Check a table: what it holds, what is wrong with it, a clean copy, and the command to go on with."""
+"""Check a table: what it holds, what is wrong with it, a clean copy, and the command to continue with."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Check:
         return ["twoheads", "check", self.path, *self.given, *reading_options(self.how)]
 
     def commands(self, clean: str | os.PathLike[str] | None = None) -> list[str]:
-        """The commands to go on with; ``clean`` is the clean copy, where there is one already."""
+        """The commands to continue with; ``clean`` is the clean copy, where there is one already."""
         if self.missing():
             return []
         if clean is None and not self.needs_copy:

@@ -25,7 +25,7 @@ def refuse_export(table: str | os.PathLike[str], how: Reading) -> None:
         command = shlex.join(["twoheads", "fit", os.fspath(table), "-o", "team.json"])
         raise InvalidObservations(
             f"{os.fspath(table)} is an export of {known.title}, whose answers, predictions and truth are read as they "
-            f"are: there are no columns to check. Go on with: {command}"
+            f"are: there are no columns to check. Continue with: {command}"
         )
 
 

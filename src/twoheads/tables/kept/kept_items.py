@@ -96,7 +96,7 @@ class KeptItems:
 def locked(team: Path) -> Iterator[None]:
     """Refuse to work on a team's items while another process does."""
     if is_special(team):
-        raise InvalidParameter(f"{team} is no file that items could be kept beside. Name a file with -o.")
+        raise InvalidParameter(f"items cannot be kept next to {team}: it is not a file. Name one with -o.")
     folder = kept_beside(team)
     existed = folder.is_dir()
     folder.mkdir(exist_ok=True)
