@@ -5,6 +5,8 @@
 - rounded: the same with the models' probabilities rounded to two decimals, as many tables have them.
 - judges: LLM judges, half of the texts to learn from and half held out, both in turn, beside logistic regression with a
   ridge penalty by cross-validation on the same labels or scores, and the judge with the fewest errors on the latter.
+- hindsight: the same judges on random halves of the texts, a new split per draw: errors above those of the judge with
+  the fewest on the held-out half, and above those of the judge with the fewest on the learning half.
 - crowds: people without a model or truth, beside the majority vote (ties shared) and Dawid and Skene's EM.
 - few: judges and crowds with no label, one, two and so on: more truth must not make a team worse.
 """
@@ -27,6 +29,7 @@ from twoheads.observations import as_observations
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PAIR_SIZES, JUDGE_SIZES = (0, 10, 30, 100, 300, "all"), (20, 50, 100, 200, 500, "all")
+HINDSIGHT_SIZES = (200, 500, 1000)
 #: Numbers of labels of `few`; items of crowds beyond so many are left out there.
 FEW_SIZES, FEW_ITEMS = (0, 1, 2, 5, 10, 20, 30, 50), 1200
 #: Errors above those of the better partner that count as worse, in points.
@@ -136,6 +139,43 @@ def judges(folder, draws):
     print(shown[list(map(str, JUDGE_SIZES))].to_string())
 
 
+def hindsight(folder, draws):
+    """Judges on random halves: points of error above the best judge of the held-out half, and of the learning half."""
+    label, score, truth = read_judges(folder)
+    rows, best = [], []
+    for split in range(draws):
+        item = np.random.default_rng([1, split]).permutation(len(truth))
+        for half in (0, 1):
+            learn, judge = np.array_split(item, 2)[:: 1 - 2 * half]
+            wrong = [100 * (label.to_numpy() != truth[:, None])[some] for some in (learn, judge)]
+            known, chosen = (each.mean(axis=0).argmin() for each in wrong[::-1])
+            best.append(wrong[1][:, known].mean())
+            for name, n, errors in errors_of_methods(label, score, truth, learn, judge):
+                more = 100 * errors - wrong[1][:, known]
+                above_chosen = np.mean(100 * errors - wrong[1][:, chosen])
+                rows.append((name, n, more.mean(), above_chosen, more.std() / np.sqrt(len(judge))))
+    table = pd.DataFrame(rows, columns=["method", "n", "in hindsight", "chosen", "standard error"])
+    table["% above by 0.5"] = 100.0 * (table["in hindsight"] > WORSE)
+    print(f"hindsight, {draws} splits: the best judge of a half errs on {np.mean(best):.1f} % of it; points above that")
+    print(table.groupby(["method", "n"], sort=False).mean().round(2).to_string())
+
+
+def errors_of_methods(label, score, truth, learn, judge):
+    """Name, number of labels and errors on the held-out half of each method; the last is fitted to that half itself."""
+    for n in HINDSIGHT_SIZES:
+        some = learn[:n]
+        fewest = (label.to_numpy() != truth[:, None])[some].sum(axis=0).argmin()
+        yield "judge with fewest errors", n, label.to_numpy()[judge, fewest] != truth[judge]
+        for kind, wide in {"label": label, "score": score}.items():
+            frame, X = wide.add_suffix(f".{kind}").reset_index(drop=True), wide.to_numpy(float)
+            team = fitted(frame.iloc[learn].reset_index(drop=True), truth[learn], n)
+            yield f"team, {kind}s", n, team.predict(frame.iloc[judge].reset_index(drop=True)) != truth[judge]
+            yield f"ridge, {kind}s", n, ridge(X[some], truth[some], X[judge]).argmax(axis=1) != truth[judge]
+    for kind, wide in {"label": label, "score": score}.items():
+        X = wide.to_numpy(float)[judge]
+        yield f"ridge, {kind}s", "held-out", ridge(X, truth[judge], X).argmax(axis=1) != truth[judge]
+
+
 def dawid_skene(item, person, answer, n_classes, iterations=50):
     """Probabilities of each item's class by EM from the vote shares, with 0.01 pseudo-answers per column."""
     votes = np.zeros((item.max() + 1, n_classes))
@@ -208,7 +248,7 @@ def few(folder, draws):
     print(means.apply(lambda row: f"{row['error']:.1f} / {row['loss']:.3f}", axis=1).unstack("n").to_string())
 
 
-PARTS = {"judges": judges, "crowds": crowds, "few": few, "pairs": pairs, "rounded": rounded}
+PARTS = {"judges": judges, "hindsight": hindsight, "crowds": crowds, "few": few, "pairs": pairs, "rounded": rounded}
 
 
 def main():
