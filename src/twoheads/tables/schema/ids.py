@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.observations.labels import label_text
+from twoheads.kernels.arrays import Codes
+from twoheads.observations.labels import is_missing, label_text
 from twoheads.tables.duckdb import connected, feed, pa, pc
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
+from twoheads.tables.schema.coding import code_by
 from twoheads.tables.schema.id_hashes import IdHashes
 
 _ROWS = 131_072
@@ -119,11 +121,24 @@ def numbered_ids(source: Source, column: str) -> Iterator[Any]:
 
 def refuse_blanks(source: Source, column: str, ids: Any, start: int) -> None:
     """Refuse blank ids; they are those of the rows from ``start`` on."""
-    blank = blanks(ids)
+    _refuse_blank(source, column, blanks(ids), start, "item")
+
+
+def numbered_names(source: Source, column: str, names: Any, known: dict[str, int], start: int, what: str) -> Codes:
+    """The number of each row's name in ``known``, to which new names are added; none may be blank.
+
+    start, what  the number of the first row, and what the names are of
+    """
+    codes = code_by([names], lambda name: -1 if is_missing(name) else known.setdefault(label_text(name), len(known)))
+    _refuse_blank(source, column, codes < 0, start, what)
+    return codes
+
+
+def _refuse_blank(source: Source, column: str, blank: NDArray[np.bool_], start: int, what: str) -> None:
     if blank.any():
+        where = source.where(start + int(blank.argmax()))
         raise InvalidObservations(
-            f"column {column!r} must name the item in every row; {source.where(start + int(blank.argmax()))} is blank. "
-            "Name it, or drop the row."
+            f"column {column!r} must name the {what} in every row; {where} is blank. Name it, or drop the row."
         )
 
 
