@@ -12,7 +12,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
 from twoheads.observations.checks import as_confidence
 from twoheads.observations.labels import label_text
-from twoheads.tables.duckdb import pa
+from twoheads.tables.duckdb import BATCH_ROWS, pa
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema.coding import UNKNOWN, Coder, code_by
@@ -20,8 +20,6 @@ from twoheads.tables.schema.ids import as_text, numbered_names, refuse_blanks
 from twoheads.tables.schema.plan import LabelColumns
 from twoheads.tables.schema.row_names import TableRows, located
 from twoheads.tables.schema.unknown_labels import not_a_class
-
-_ROWS = 131_072
 
 
 def kinds_of_labels(*tables: LabelTable | None) -> list[Any]:
@@ -67,7 +65,7 @@ class LabelTable:
 
     def batches(self) -> Iterator[Any]:
         """Record batches (id, annotator, label, row, sure)."""
-        for batch in self.source.batches(self._wanted(), _ROWS):
+        for batch in self.source.batches(self._wanted(), BATCH_ROWS):
             ids = batch.column(0)
             refuse_blanks(self.source, self.columns.item, ids, self.n_rows)
             text, rows = as_text(ids), np.arange(self.n_rows, self.n_rows + len(batch))

@@ -10,20 +10,18 @@ import numpy as np
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import sorted_names
-from twoheads.tables.duckdb import Database, feed, interruptible, pa, room
+from twoheads.tables.duckdb import BATCH_ROWS, Database, feed, interruptible, pa, room
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.sorted_rows import SortedRows
 from twoheads.tables.schema.ids import as_text, numbered_names, refuse_blanks
-
-_ROWS = 131_072
 
 
 def models_in(source: Source, column: str) -> list[str]:
     """The distinct names in a column of models, in order; none may be blank."""
     found: dict[str, int] = {}
     start = 0
-    for batch in source.batches(Wanted(labels=(column,), nothing=()), _ROWS):
+    for batch in source.batches(Wanted(labels=(column,), nothing=()), BATCH_ROWS):
         numbered_names(source, column, batch.column(0), found, start, "model")
         start += len(batch)
     return sorted_names(found)
@@ -140,7 +138,7 @@ class RowsByItem(Source):
         place = {name: at for at, name in enumerate(self.models)}
         wanted = Wanted(self._item, (self._model,), tuple(self._numbers))
         start = 0
-        for batch in self._long.batches(wanted, _ROWS):
+        for batch in self._long.batches(wanted, BATCH_ROWS):
             ids = batch.column(0)
             refuse_blanks(self._long, self._item, ids, start)
             model = numbered_names(self._long, self._model, batch.column(self._model), place, start, "model")

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
 from twoheads.observations.labels import is_missing, label_text
-from twoheads.tables.duckdb import connected, feed, pa, pc
+from twoheads.tables.duckdb import BATCH_ROWS, connected, feed, pa, pc
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
+from twoheads.tables.formats.typed_columns import is_text
 from twoheads.tables.schema.coding import code_by
 from twoheads.tables.schema.id_hashes import IdHashes
-
-_ROWS = 131_072
 
 
 class IdCheck:
@@ -76,21 +75,17 @@ def _until(row: int, batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _same_texts(source: Source, column: str, hashes: NDArray[np.uint64]) -> Any:
+    """(id, times, repeats in all) of the first repeated id, of those that have one of the hashes; or None."""
     schema = pa.schema([("id", pa.string()), ("at", pa.int64())])
     with connected() as connection:
         connection.register("twice", pa.table({"hash": hashes}))
         copy = "CREATE TABLE ids AS FROM fed WHERE hash(id) IN (SELECT hash FROM twice)"
         feed(connection, copy, schema, numbered_ids(source, column))
-        return repeats_in(connection, "ids")
-
-
-def repeats_in(connection: Any, table: str) -> Any:
-    """(id, times, repeats in all) of the first repeated id of a DuckDB table (id, at), or None."""
-    return next(iter(connection.execute(_REPEATS.format(table=table)).fetchall()), None)
+        return next(iter(connection.execute(_REPEATS).fetchall()), None)
 
 
 _REPEATS = """
-    WITH repeated AS (SELECT id, count(*) AS times, min("at") AS first FROM {table} GROUP BY id HAVING count(*) > 1)
+    WITH repeated AS (SELECT id, count(*) AS times, min("at") AS first FROM ids GROUP BY id HAVING count(*) > 1)
     SELECT id, times, (SELECT sum(times - 1) FROM repeated) FROM repeated ORDER BY first LIMIT 1
 """
 
@@ -111,7 +106,7 @@ def repeated(source: Source, column: str, item: str, times: int, repeats: int) -
 def numbered_ids(source: Source, column: str) -> Iterator[Any]:
     """The ids of a table as text, with the number of each row, in record batches (id, at)."""
     start = 0
-    for batch in source.batches(Wanted(item=column), _ROWS):
+    for batch in source.batches(Wanted(item=column), BATCH_ROWS):
         ids = batch.column(0)
         refuse_blanks(source, column, ids, start)
         at = np.arange(start, start + len(ids))
@@ -153,17 +148,13 @@ def as_text(ids: Any) -> Any:
 
 def blanks(ids: Any) -> NDArray[np.bool_]:
     """Which ids are blank: a gap, NaN, or text of blanks."""
-    if ids.null_count == 0 and not pa.types.is_floating(ids.type) and not _is_text(ids.type):
+    if ids.null_count == 0 and not pa.types.is_floating(ids.type) and not is_text(ids.type):
         return np.zeros(len(ids), dtype=bool)
-    if _is_text(ids.type):
+    if is_text(ids.type):
         empty = pc.or_(pc.equal(pc.binary_length(ids), 0), pc.utf8_is_space(ids))
     else:
         empty = pc.is_null(ids, nan_is_null=True)
     return np.asarray(pc.fill_null(empty, True))
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def as_items(ids: Any) -> NDArray[Any]:
