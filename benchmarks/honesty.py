@@ -35,7 +35,7 @@ from benchmarks.honesty_learning import of_learning
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import SECOND_HALF, WORLDS, real_sets, simulated
-from twoheads.kernels.inference.believed import believed_interval
+from twoheads.kernels.inference.believed import believed_shares
 from twoheads.kernels.inference.grouped_rows import one_group, rows_of
 from twoheads.kernels.inference.intervals import effective_counts, jeffreys_interval
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares
@@ -166,8 +166,8 @@ def all_truths(right, person, item, accuracy, used):
 def no_truth(data, seen, accuracy, used):
     """People's accuracies as the team believes them; there is nothing to compare its width with."""
     posterior = team_of(data).fit(seen).predict_proba(seen)
-    rows = rows_of(data.person, data.n_people, cluster=data.item)
-    low, high = believed_interval(posterior[data.item, data.answer], rows, LEVEL)
+    right = np.bincount(data.person, posterior[data.item, data.answer], data.n_people)
+    low, high = believed_shares(right, np.bincount(data.person, minlength=data.n_people)).interval(LEVEL)
     return covered((low[used], high[used]), accuracy[used], np.ones(used.sum()))
 
 
