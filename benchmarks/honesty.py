@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
+from benchmarks import DATA
 from benchmarks.honesty_claims import of_teams
 from benchmarks.honesty_headline import of_headline
 from benchmarks.honesty_intervals import of_differences, of_intervals
@@ -41,7 +42,6 @@ from twoheads.kernels.inference.intervals import effective_counts, jeffreys_inte
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares
 from twoheads.kernels.inference.prediction_powered import powered_means
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")
 #: Columns of the table; 10 labels are for claims about teams.
 COLUMNS = (0, 10, *SIZES[:-1], 1000, "all")
