@@ -17,6 +17,7 @@ from scipy.special import softmax
 from sklearn.model_selection import train_test_split
 
 import twoheads as th
+from benchmarks import DATA
 from benchmarks.real_sets import find_sets
 from twoheads.kernels.answers import pack_answers
 
@@ -33,10 +34,10 @@ def one_person(real, labels=None, splits=SPLITS, draws=DRAWS):
         rng = np.random.default_rng(seed)
         fit, judged = train_test_split(np.arange(len(real.truth)), test_size=0.3, random_state=seed)
         known = np.where(np.arange(len(fit)) < (labels or len(fit)), real.truth[fit], -1)
-        X = _drawn(real, fit, rng)
+        X = real.drawn(rng, fit)
         team, plain = th.recommended().fit(X, known), th.ProbabilityLabelCombiner().fit(X, known)
         for _ in range(draws):
-            X, truth = _drawn(real, judged, rng), real.truth[judged]
+            X, truth = real.drawn(rng, judged), real.truth[judged]
             found.append((th.simulate_asking(team, X, truth, random_state=seed), plain.score(X, truth)))
     return found
 
@@ -111,15 +112,8 @@ def show(title, found, n_items):
         print(f"  the plain product errs {plain:.2f} with every answer: reached {reached}")
 
 
-def _drawn(real, rows, rng):
-    """One answer per item, drawn from its votes, and the model's row."""
-    share = real.votes[rows] / real.votes[rows].sum(axis=1, keepdims=True)
-    human = (share.cumsum(axis=1) > rng.random((len(rows), 1))).argmax(axis=1)
-    return np.column_stack([human, real.proba[rows]])
-
-
 def main():
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/data") / "cifar10h"
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else DATA) / "cifar10h"
     answers = folder / "annotators.parquet"
     for real in find_sets(folder)[0] if folder.is_dir() else []:
         show(f"{real.name}, one anonymous person, 7,000 labels", one_person(real), 3000)

@@ -135,6 +135,26 @@ def machine():
     }
 
 
+def keep(name, rows, **more):
+    """Keep measured rows as JSON, with what they were measured on."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"machine": machine(), **more, "rows": rows}, indent=1) + "\n")
+    print(f"kept in {path}")
+
+
+def saying(found, *, form=".2f", **more):
+    """A function that prints a number, with its bounds and whether it misses one, and adds it to those found."""
+
+    def say(what, value, unit, **limit):
+        missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
+        told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
+        found.append({**more, "what": what, "value": value, "unit": unit, **limit})
+        print(f"{what:70}{value:10{form}} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
+
+    return say
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--large", action="store_true", help="also 1,000 classes: needs 2 GB and a minute or two")
@@ -144,7 +164,4 @@ def main():
     for what, cost, limit, unit in (*rows(), *(large_rows() if large else ())):
         table.append({"what": what, "cost": cost, "limit": limit, "unit": unit})
         print(f"{what:45}{cost:8.2f}{limit:9}  {unit}{'' if cost <= limit else '   <-- above'}", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "cost.json"
-    path.write_text(json.dumps({"machine": machine(), "rows": table}, indent=1) + "\n")
-    print(f"kept in {path}")
+    keep("cost", table)

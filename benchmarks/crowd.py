@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import twoheads as th
+from benchmarks import DATA
 from benchmarks.cost import RESULTS, machine, peak_copies, together
 from benchmarks.real_crowds import cifar10h, cifar10s, imagenet16h
 from benchmarks.real_sets import UnreadableSet
 from benchmarks.simulation import simulate, simulate_crowd
 from twoheads.evaluation import error_rate, expected_calibration_error, log_loss
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = ("all", 100, 0)
 METHODS = ("recommended", "plain", "CROWDLAB")
 NLL, ECE, ERROR = "log loss", "ECE %", "error %"

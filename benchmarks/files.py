@@ -6,12 +6,10 @@ resident, beyond an interpreter that has only loaded it.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import twoheads as th
-from benchmarks.cost import RESULTS, machine
+from benchmarks.cost import keep, saying, seconds
 from benchmarks.simulation import simulate
 
 CHUNK = 500_000
@@ -62,12 +60,6 @@ def command(*arguments):
     return float(seconds), float(megabytes)
 
 
-def seconds(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -75,35 +67,35 @@ def main():
     )
     rows = parser.parse_args().rows
     found = []
-
-    def say(what, value, unit, limit):
-        found.append({"what": what, "value": value, "unit": unit, "limit": limit})
-        print(f"{what:60}{value:10.2f} {unit:8} (at most {limit})", flush=True)
-
+    say = saying(found)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         million, table = place / "million.parquet", place / "table.parquet"
         write_table(million, 1_000_000)
         sums = ", ".join(f"sum({name})" for name in ("human", "truth", *(f"p_{k}" for k in range(10))))
-        scan = seconds(lambda: duckdb.sql(f"select {sums} from '{million}'").fetchall())
+        scan = seconds(lambda: duckdb.sql(f"select {sums} from '{million}'").fetchall(), 1)
         X, truth = simulate(1_000_000, 10)
-        memory = seconds(lambda: th.recommended().fit(X, truth))
+        memory = seconds(lambda: th.recommended().fit(X, truth), 1)
         took, _ = command("fit", million, "-o", place / "team.json")
-        say("fit, 1,000,000 rows of Parquet / (DuckDB's scan + fit in memory)", took / (scan + memory), "times", 2)
+        say(
+            "fit, 1,000,000 rows of Parquet / (DuckDB's scan + fit in memory)",
+            took / (scan + memory),
+            "times",
+            at_most=2,
+        )
         write_table(table, rows)
         for suffix in ("csv", "parquet"):
             source = place / f"source.{suffix}"
             duckdb.sql(f"copy (select * exclude truth from '{table}') to '{source}'")
             statement = f"copy (select * from '{source}') to '{place / f'copy.{suffix}'}'"
-            copy = seconds(partial(duckdb.sql, statement))
+            copy = seconds(partial(duckdb.sql, statement), 1)
             took, megabytes = command("combine", place / "team.json", source, "-o", place / f"verdicts.{suffix}")
             size = os.path.getsize(source) / 2**30
-            say(f"combine, {size:.1f} GB of {suffix} / DuckDB's copy", took / copy, "times", 3)
-            say(f"memory of combine, {size:.1f} GB of {suffix}", megabytes, "MB", 500)
+            say(f"combine, {size:.1f} GB of {suffix} / DuckDB's copy", took / copy, "times", at_most=3)
+            say(f"memory of combine, {size:.1f} GB of {suffix}", megabytes, "MB", at_most=500)
             for name in (f"source.{suffix}", f"copy.{suffix}", f"verdicts.{suffix}"):
                 (place / name).unlink()
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "files.json").write_text(json.dumps({"machine": machine(), "rows": found}, indent=1) + "\n")
+    keep("files", found)
 
 
 if __name__ == "__main__":

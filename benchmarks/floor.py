@@ -22,12 +22,12 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegressionCV
 
 import twoheads as th
+from benchmarks import DATA
 from benchmarks.quality import draw
 from benchmarks.real_sets import find_sets
 from twoheads.evaluation import error_rate, log_loss
 from twoheads.observations import as_observations
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 PAIR_SIZES, JUDGE_SIZES = (0, 10, 30, 100, 300, "all"), (20, 50, 100, 200, 500, "all")
 HINDSIGHT_SIZES = (200, 500, 1000)
 #: Numbers of labels of `few`; items of crowds beyond so many are left out there.

@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
+from benchmarks import DATA
 from benchmarks.honesty_claims import of_teams
 from benchmarks.honesty_headline import of_headline
 from benchmarks.honesty_intervals import of_differences, of_intervals
@@ -35,13 +36,12 @@ from benchmarks.honesty_learning import of_learning
 from benchmarks.honesty_models import of_calibration, of_independence
 from benchmarks.honesty_people import stated_claims, stated_with_all, stated_without, team_of
 from benchmarks.honesty_sets import SECOND_HALF, WORLDS, real_sets, simulated
-from twoheads.kernels.inference.believed import believed_interval
+from twoheads.kernels.inference.believed import believed_shares
 from twoheads.kernels.inference.grouped_rows import one_group, rows_of
 from twoheads.kernels.inference.intervals import effective_counts, jeffreys_interval
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares
 from twoheads.kernels.inference.prediction_powered import powered_means
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (30, 60, 100, 300, "all")
 #: Columns of the table; 10 labels are for claims about teams.
 COLUMNS = (0, 10, *SIZES[:-1], 1000, "all")
@@ -166,8 +166,8 @@ def all_truths(right, person, item, accuracy, used):
 def no_truth(data, seen, accuracy, used):
     """People's accuracies as the team believes them; there is nothing to compare its width with."""
     posterior = team_of(data).fit(seen).predict_proba(seen)
-    rows = rows_of(data.person, data.n_people, cluster=data.item)
-    low, high = believed_interval(posterior[data.item, data.answer], rows, LEVEL)
+    right = np.bincount(data.person, posterior[data.item, data.answer], data.n_people)
+    low, high = believed_shares(right, np.bincount(data.person, minlength=data.n_people)).interval(LEVEL)
     return covered((low[used], high[used]), accuracy[used], np.ones(used.sum()))
 
 

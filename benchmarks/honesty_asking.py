@@ -6,14 +6,12 @@ accuracy with the answers is compared with what was promised. No constant was ch
 plans, take two minutes.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, softmax
 
 import twoheads as th
+from benchmarks.honesty_command import repeats_and_seed
 
 WORLDS = ("plain", "hard items", "skill by class", "model too sure of one class")
 SIZES, FRESH, BUDGET, PEOPLE = (30, 100, 300), 600, 150, "abcd"
@@ -72,11 +70,7 @@ def plans(repeats, seed):
 
 def main():
     """Print the means of each world and number of answers."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=17)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    given = repeats_and_seed(__doc__, repeats=20, seed=17)
     found = list(plans(given.repeats, given.seed))
     print(f"{'world':30}{'answers':>8}{'plans':>7}{'said':>8}{'came':>8}{'se':>7}{'now':>8}{'was':>8}")
     for world in (*WORLDS, "all"):

@@ -5,12 +5,10 @@ judged on 3,000 fresh items; where one of the two is weak or items are hard for 
 stated chances is named by where it begins; a draw counts half. 50 repeats, about 4,800 fits, take ten minutes.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 
 from benchmarks.honesty_claims import SIZES, team_claims
+from benchmarks.honesty_command import print_bins, repeats_and_seed
 from benchmarks.honesty_worlds import OTHER_WORLDS, SECOND_WORLDS, WORLDS, any_world_of
 
 FIRST_WORLDS = tuple(world for world in WORLDS if world != "agree")
@@ -42,14 +40,9 @@ def claims(worlds, sizes, repeats, seed):
                     yield world, size, team_claims(X, y, *draw(FRESH))
 
 
-def print_bins(words, found):
-    """Stated chances by bin, and how often they came."""
-    chance, came = (np.array([getattr(each, name) for _, _, each in found]) for name in ("chance", "came"))
-    bins = np.minimum((10 * chance).astype(int), 9)
-    print(f"{words}, {len(found)} fits")
-    for start in np.unique(bins):
-        here = bins == start
-        print(f"  from .{start}  {here.sum():5} fits  said {chance[here].mean():.3f}  came {came[here].mean():.3f}")
+def print_chances(words, found):
+    """`chance_best` by bin, and how often it came."""
+    print_bins(words, [each.chance for _, _, each in found], [each.came for _, _, each in found])
 
 
 def print_worlds(found):
@@ -86,17 +79,13 @@ def print_alone(found):
 
 def main():
     """Print bins, worlds and sentences."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=91)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    given = repeats_and_seed(__doc__, repeats=50, seed=91)
     found = list(claims(KINDS, (10, *SIZES), given.repeats, given.seed))
     for words, worlds in GROUPS.items():
-        print_bins(words, [each for each in found if each[0] in worlds])
-    print_bins("all worlds", found)
+        print_chances(words, [each for each in found if each[0] in worlds])
+    print_chances("all worlds", found)
     for size in (10, *SIZES):
-        print_bins(f"all worlds, {size} labels", [each for each in found if each[1] == size])
+        print_chances(f"all worlds, {size} labels", [each for each in found if each[1] == size])
     print_worlds(found)
     print_sentences(found)
     print_alone([*found, *claims(ALONE, (1000, 3000), given.repeats // 2, given.seed)])

@@ -5,14 +5,12 @@ A team of two to eight people, each of whom answers about a part of the items, a
 chances is named by where it begins; a draw counts half. 25 repeats, 800 fits, take three minutes.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 
 import twoheads as th
+from benchmarks.honesty_command import print_bins, repeats_and_seed
 
 WORLDS = (
     "independent",
@@ -85,23 +83,12 @@ def fits(repeats, seed):
                 yield world, size, team.holdout_.chance_best, 0.5 if error == best else float(error < best)
 
 
-def print_bins(words, found):
-    """Stated chances by bin, and how often they came."""
-    print(f"{words}, {len(found)} fits")
-    for start, bin_ in found.groupby(np.minimum((10 * found["said"]).astype(int), 9)):
-        print(f"  from .{start}  {len(bin_):5} fits  said {bin_['said'].mean():.3f}  came {bin_['came'].mean():.3f}")
-
-
 def main():
     """Print bins, of all and by number of labels and world."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=25)
-    parser.add_argument("--seed", type=int, default=17)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    given = repeats_and_seed(__doc__, repeats=25, seed=17)
     found = pd.DataFrame(fits(given.repeats, given.seed), columns=["world", "labels", "said", "came"])
-    print_bins("all", found)
-    print_bins("30 labels and more", found[found["labels"] >= 30])
+    for words, here in (("all", found), ("30 labels and more", found[found["labels"] >= 30])):
+        print_bins(words, here["said"], here["came"])
     for key in ("labels", "world"):
         print(found.groupby(key)[["said", "came"]].mean().round(3))
 

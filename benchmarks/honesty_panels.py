@@ -6,16 +6,14 @@ often the 90 % interval of the effective number of members has that of the fresh
 crowds. 40 repeats, about 600 fits, take a minute.
 """
 
-import argparse
-import warnings
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
 import twoheads as th
+from benchmarks.honesty_command import print_bins, repeats_and_seed
 from twoheads.combination.panel import LEVEL
 from twoheads.kernels.panel.votes import effective_members, error_correlation, votes_of
 from twoheads.observations import as_observations
@@ -109,22 +107,13 @@ def claims(sizes, repeats, seed):
 
 def main():
     """Print bins of chances, and coverage."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=11)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    given = repeats_and_seed(__doc__, repeats=40, seed=11)
     found = claims(SIZES, given.repeats, given.seed)
     every = [each for of_size in found.values() for each in of_size]
     for words, kinds in (("all crowds", CROWDS), ("unrelated members", UNRELATED)):
         here = [each for each in every if each.kind in kinds]
         chance, lowers = (np.array([getattr(each, name) for each in here]) for name in ("chance", "lowers"))
-        print(f"{words}, {len(here)} fits")
-        for low, high in pairwise(BINS):
-            inside = (chance >= low) & (chance < high if high < 1 else chance <= high)
-            if inside.any():
-                came = f"came {(lowers[inside] > 0).mean():.2f}  log loss lower by {lowers[inside].mean():+.4f}"
-                print(f"  from {low:.2f} {inside.sum():5} fits  said {chance[inside].mean():.2f}  {came}")
+        print_bins(words, chance, lowers > 0, edges=BINS, others={"log loss lower by": lowers})
     for size, of_size in found.items():
         covered = [each.covered for each in of_size if each.covered is not None]
         print(f"effective members, 90 %, {size} labels: {np.mean(covered):.3f} of {len(covered)}")

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.stats import beta
 
 import twoheads as th
+from benchmarks import DATA
 from benchmarks.honesty_sets import real_sets
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 LEVEL = 0.9
 FEWEST = 20
 SIZES = (0, 30, 60, 100, 300, "all")

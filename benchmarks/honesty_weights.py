@@ -6,13 +6,11 @@ up to a few hundred. What is stated of the drawn items is compared with what is 
 about two minutes.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 from scipy.special import expit
 
 import twoheads as th
+from benchmarks.honesty_command import repeats_and_seed
 from twoheads.evaluation import compare
 from twoheads.kernels.answers import pack_answers
 from twoheads.observations import Observations
@@ -80,11 +78,7 @@ def outcomes(draw, n_people, size, rng):
 
 def main():
     """Print how often each statement held."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=7)
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    given = repeats_and_seed(__doc__, repeats=60, seed=7)
     print(
         f"{'drawn':24}{'people':>7}{'items':>6}{'Kish':>6}{'person':>8}{'people':>8}{'team':>7}{'loss':>7}{'model':>7}"
     )

@@ -15,15 +15,14 @@ which the items at hand come, and those of the items at hand themselves.
 import argparse
 import warnings
 from copy import copy
-from pathlib import Path
 
 import numpy as np
 
 import twoheads as th
+from benchmarks import DATA
 from benchmarks.real_sets import find_sets
 from twoheads.evaluation import log_loss
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES, AT_HAND, UNLABELLED = (30, 100, 300), (100, 300, 1000), 500
 RATIOS, MOST_OF_A_CLASS, TRIES = (0.7, 0.75, 0.8, 0.85), 0.85, 100
 #: Classes, and how far apart they are.
@@ -86,15 +85,8 @@ def on_set(data, n, at_hand, shifted, rng):
         known = np.log(counts / (there - counts))
     else:
         here, others, known = mixed[:at_hand], mixed[at_hand:], np.zeros(len(there))
-    X, rows = arrays(data, rng), others[: n + UNLABELLED]
+    X, rows = data.drawn(rng), others[: n + UNLABELLED]
     return losses(fitted(X[rows], data.truth[rows], n), X[here], data.truth[here], known)[0]
-
-
-def arrays(data, rng):
-    """One answer of each item, drawn, and its model row, (n_items, 1 + n_classes)."""
-    share = np.cumsum(data.votes, axis=1) / data.votes.sum(axis=1, keepdims=True)
-    human = (rng.random((len(share), 1)) >= share - 1e-12).sum(axis=1).clip(0, share.shape[1] - 1)
-    return np.column_stack([human, data.proba])
 
 
 def repeated(data, n, at_hand, how, rng):
@@ -105,7 +97,7 @@ def repeated(data, n, at_hand, how, rng):
     """
     if len(data.truth) < n + 1.2 * UNLABELLED:
         return None
-    X, mixed = arrays(data, rng), rng.permutation(len(data.truth))
+    X, mixed = data.drawn(rng), rng.permutation(len(data.truth))
     rows, others = np.split(mixed, [min(n + UNLABELLED, round(0.7 * len(mixed)))])
     team = fitted(X[rows], data.truth[rows], n)
     posterior, real = as_at_fit(team, X[others]), data.truth[others]

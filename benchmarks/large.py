@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import twoheads as th
-from benchmarks.cost import RESULTS, machine
+from benchmarks.cost import keep, saying
 from benchmarks.files import CHUNK, write_table
 from benchmarks.simulation import simulate
 from twoheads import tables
@@ -263,13 +263,7 @@ def main():
     parser.add_argument("--only", choices=("disk", "cluster", "nightly"), help="one part of it")
     options = parser.parse_args()
     found = []
-
-    def say(what, value, unit, **limit):
-        missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
-        told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
-        found.append({"what": what, "value": value, "unit": unit, **limit})
-        print(f"{what:70}{value:10.2f} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
-
+    say = saying(found)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if options.only in (None, "nightly"):
@@ -282,10 +276,7 @@ def main():
         if options.only in (None, "cluster"):
             write_table(place / "half.parquet", options.rows // 2)
             on_a_cluster(place / "half.parquet", say)
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "large.json"
-    path.write_text(json.dumps({"machine": machine(), "n_rows": options.rows, "rows": found}, indent=1) + "\n")
-    print(f"kept in {path}")
+    keep("large", found, n_rows=options.rows)
 
 
 if __name__ == "__main__":

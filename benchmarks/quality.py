@@ -43,11 +43,9 @@ WIDTH = 32  # of a column
 def draw(data, seed):
     """A trial: what to learn from and what to judge, as arrays (human code, model rows), with the truth."""
     rng = np.random.default_rng(seed)
-    share = np.cumsum(data.votes, axis=1) / data.votes.sum(axis=1, keepdims=True)
-    human = (rng.random((len(share), 1)) >= share - 1e-12).sum(axis=1).clip(0, share.shape[1] - 1)
-    item = rng.permutation(len(share))[:MOST_ITEMS]
+    X = data.drawn(rng)
+    item = rng.permutation(len(X))[:MOST_ITEMS]
     learn, judge = np.split(item, [round(0.7 * len(item))])
-    X = np.column_stack([human, data.proba])
     return X[learn], data.truth[learn], X[judge], data.truth[judge]
 
 

@@ -37,6 +37,13 @@ class RealSet:
     proba: np.ndarray
     truth: np.ndarray
 
+    def drawn(self, rng, rows=slice(None)):
+        """One answer of each item, drawn at random, beside the model's row, (n_items, 1 + n_classes)."""
+        votes = self.votes[rows]
+        share = np.cumsum(votes, axis=1) / votes.sum(axis=1, keepdims=True)
+        human = (rng.random((len(share), 1)) >= share - 1e-12).sum(axis=1).clip(0, share.shape[1] - 1)
+        return np.column_stack([human, self.proba[rows]])
+
 
 def find_sets(folder):
     """All sets under a folder, by family and name; and what could not be read, in words."""

@@ -5,7 +5,6 @@ All at the same job in the same run; seconds are the shortest of several runs, m
 """
 
 import argparse
-import json
 import time
 import warnings
 
@@ -15,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import twoheads as th
 import twoheads.engines.threads as engine
 from benchmarks import rivals
-from benchmarks.cost import RESULTS, em, fully_bayesian, machine, seconds, together
+from benchmarks.cost import em, fully_bayesian, keep, saying, seconds, together
 from benchmarks.simulation import simulate, simulate_in_pieces, simulate_people
 from twoheads.calibration import temperature
 from twoheads.engines.blocks import block_slices, map_blocks
@@ -280,19 +279,9 @@ def main():
         if not section.startswith(options.only or ""):
             continue
         print(f"\n{section}")
-
-        def say(what, value, unit, section=section, **limit):
-            missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
-            told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
-            found.append({"section": section, "what": what, "value": value, "unit": unit, **limit})
-            print(f"  {what:66}{value:10.4g} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
-
-        measure(say, options.large)
+        measure(saying(found, form=".4g", section=section), options.large)
     if options.only is None:
-        RESULTS.mkdir(exist_ok=True)
-        path = RESULTS / "scale.json"
-        path.write_text(json.dumps({"machine": machine(), "rows": found}, indent=1) + "\n")
-        print(f"kept in {path}")
+        keep("scale", found)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,17 @@ def crowd(n_items=40, n_classes=3, n_people=4, seed=0):
     return seen, told, unsure
 
 
+def written(X, path):
+    """The path, to which a frame is written in the format of its suffix."""
+    if path.suffix == ".parquet":
+        X.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        X.to_json(path, orient="records", lines=True)
+    else:
+        X.to_csv(path, index=False)
+    return path
+
+
 def entries(answers, confidence=None):
     """{(item, column): confidence} of the answers that are there."""
     start = np.arange(len(answers) + 1) if answers.start is None else answers.start

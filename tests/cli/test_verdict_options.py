@@ -81,7 +81,7 @@ def test_other_columns_keep_their_rows_in_any_blocks_and_their_types(here, monke
     )
     pq.write_table(table, "t.parquet")
     monkeypatch.setattr("twoheads.tables.table.BLOCK_NUMBERS", 1)  # blocks of 1,024 items
-    monkeypatch.setattr("twoheads.tables.content._ROWS", 700)
+    monkeypatch.setattr("twoheads.tables.content.BATCH_ROWS", 700)
     assert run(["combine", "team.json", "t.parquet", "--columns", "place", "-o", "v.parquet"]) == 0
     found = pq.read_table("v.parquet")
     assert found.schema.field("place").type == pa.int32()

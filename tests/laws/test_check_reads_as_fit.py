@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import twoheads as th
+from crowds import written
 from twoheads import tables
 from twoheads.cli.running import run
 from twoheads.tables.checking.cells import is_blank
@@ -97,16 +98,6 @@ def a_table(seed):
     made.known()
     order = made.rng.permutation(list(made.columns)).tolist()
     return pd.DataFrame({name: made.columns[name] for name in order}), made.roles
-
-
-def written(X, path):
-    if path.suffix == ".parquet":
-        X.to_parquet(path)
-    elif path.suffix == ".jsonl":
-        X.to_json(path, orient="records", lines=True)
-    else:
-        X.to_csv(path, index=False)
-    return path
 
 
 def as_checked(found):

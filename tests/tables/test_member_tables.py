@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import twoheads as th
+from crowds import written
 from twoheads.cli.app import app
 from twoheads.errors import InvalidObservations
 from twoheads.tables import fingerprint, scan
@@ -34,20 +35,10 @@ def frame(n=80, seed=0):
     )
 
 
-def write(X, path):
-    if path.suffix == ".parquet":
-        X.to_parquet(path)
-    elif path.suffix == ".jsonl":
-        X.to_json(path, orient="records", lines=True)
-    else:
-        X.to_csv(path, index=False)
-    return path
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_a_file_is_read_as_the_frame_is(tmp_path, name):
     X = frame()
-    table = scan(write(X, tmp_path / name), positive="yes")
+    table = scan(written(X, tmp_path / name), positive="yes")
     seen, truth = table.read()
     expected = th.Observations.from_frame(X, positive="yes")
     assert table.classes.tolist() == ["no", "yes"]
@@ -62,7 +53,7 @@ def test_a_file_is_read_as_the_frame_is(tmp_path, name):
 
 
 def test_blocks_of_a_table_hold_its_scores(tmp_path):
-    table = scan(write(frame(), tmp_path / "t.csv"), positive="yes")
+    table = scan(written(frame(), tmp_path / "t.csv"), positive="yes")
     parts = [seen.scores.values for seen, _ in table.blocks(7)]
     assert np.array_equal(np.concatenate(parts), table.read()[0].scores.values, equal_nan=True)
 
@@ -70,7 +61,7 @@ def test_blocks_of_a_table_hold_its_scores(tmp_path):
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_one_column_of_two_classes(tmp_path, name):
     X = pd.DataFrame({"human": ["a", None, "b"], "p_b": [0.25, 0.5, None], "truth": ["a", "b", None]})
-    seen, _ = scan(write(X, tmp_path / name)).read()
+    seen, _ = scan(written(X, tmp_path / name)).read()
     assert seen.classes.tolist() == ["a", "b"]
     assert np.array_equal(seen.model_proba[0], [[0.75, 0.25], [0.5, 0.5], [np.nan, np.nan]], equal_nan=True)
 
@@ -168,7 +159,7 @@ def test_mistakes_are_told(tmp_path, monkeypatch, text, options, message):
 
 def test_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(frame(120), tmp_path / "t.csv")
+    written(frame(120), tmp_path / "t.csv")
     run = CliRunner()
 
     def told(*words):
@@ -180,7 +171,7 @@ def test_commands(tmp_path, monkeypatch):
     told("combine", "team.json", "t.csv", "-o", "v.csv")
     seen = scan("t.csv", positive="yes")
     assert np.allclose(pd.read_csv("v.csv")["p_yes"], th.load("team.json").predict_proba(seen)[:, 1], atol=1e-6)
-    write(frame(40, seed=1), tmp_path / "held-out.csv")
+    written(frame(40, seed=1), tmp_path / "held-out.csv")
     found = json.loads(told("evaluate", "team.json", "held-out.csv", "--json"))
     assert found["n_items"] == 40
     told("ask", "team.json", "held-out.csv", "--budget", "5", "-o", "q.csv")
@@ -190,7 +181,7 @@ def test_commands(tmp_path, monkeypatch):
 def test_a_plain_score_and_its_class(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = frame(60)[["human_ann", "truth"]].assign(score=frame(60)["judge.score"])
-    write(X, tmp_path / "t.csv")
+    written(X, tmp_path / "t.csv")
     result = CliRunner().invoke(app, ["fit", "t.csv", "--positive", "yes", "-o", "team.json"])
     assert result.exit_code == 0, result.output
     team = th.load("team.json")
@@ -202,7 +193,7 @@ def test_a_plain_score_and_its_class(tmp_path, monkeypatch):
 
 def test_a_class_of_high_scores_that_is_no_class_is_refused_without_scores_too(tmp_path):
     X = frame().drop(columns=[name for name in frame().columns if name.endswith((".score", ".label"))])
-    path = write(X.assign(p_no=0.4, p_yes=0.6), tmp_path / "t.csv")
+    path = written(X.assign(p_no=0.4, p_yes=0.6), tmp_path / "t.csv")
     assert len(scan(path, positive="yes")) == len(X)
     with pytest.raises(
         th.InvalidObservations, match=r"must be one of the classes no, yes; it is 'yess'\. Did you mean"

@@ -23,7 +23,9 @@ def main() -> None:
         code = 1
     if code > 128:
         signals.ignore()
-        eval("None")  # an interrupted exec, as of an import, is forgotten: Python would end itself by SIGINT after all
+        # Python remembers that an exec, such as that of an import, was interrupted, and would end itself by SIGINT; an
+        # eval that succeeds makes it forget.
+        eval("None")
     sys.exit(code)
 
 

@@ -44,8 +44,8 @@ class Place:
     """
 
     engine: str
-    scheduler: str | None
-    timeout: float | None
+    scheduler: str | None = None
+    timeout: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse an unknown engine, and a scheduler without the engine dask."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import twoheads as th
 from twoheads.cli import console
+from twoheads.cli.provenance import now
 from twoheads.text import listed
 
 
@@ -15,7 +15,7 @@ def entry(what: str, files: Sequence[str], counts: dict[str, dict[str, int]]) ->
     """An entry: ``what`` is the command; ``counts`` are of items and so on, by new, replaced and removed."""
     return {
         "what": what,
-        "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "when": now(),
         "files": list(dict.fromkeys(files)),
         "counts": counts,
         "twoheads": th.__version__,

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from twoheads.cli import console
 from twoheads.cli.engines import Place, fit_team
+from twoheads.cli.provenance import save_team
 from twoheads.cli.table_options import TableOptions, print_notes
 from twoheads.combination.combiner import Combiner
 from twoheads.engines.temporary import remove_folder, temporary_folder
@@ -60,10 +61,9 @@ def fit_on_kept(
         merge.close()
         fitted: Combiner = clone(team)
         scanned = kept.scan(classes, team.model_scale, positive_of(team, provenance))
-        fit_team(fitted, scanned, Place("local", None, None), provenance["method"])
-        fitted.note_provenance(_timeless(provenance) | {"kept": kept.fingerprint}).note_history(history)
-        fitted.describe()  # what it computes is saved with the team
-        fitted.save(output, keep_sample=keep_sample)
+        fit_team(fitted, scanned, Place("local"), provenance["method"])
+        made = _timeless(provenance) | {"kept": kept.fingerprint}
+        save_team(fitted, output, made, history, keep_sample=keep_sample)
     if waiting:
         console.message(f"{count(waiting, 'item')} with a truth, but no answer or model row yet: kept, not fitted on.")
     return fitted

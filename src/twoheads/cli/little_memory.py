@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from twoheads.cli.signals import ENDING
 from twoheads.engines.memory import address_space, has_little_memory, use_little_memory
 
 #: Megabytes of address space below which nothing is loaded: no command that reads a table finished in 400 MB, and
@@ -61,8 +62,7 @@ def _watch(child: int, ended: int) -> int:
     def pass_on(number: int, _: Any) -> None:
         os.kill(child, number)
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name)
+    for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, pass_on)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

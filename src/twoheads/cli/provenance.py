@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import twoheads as th
@@ -18,9 +20,18 @@ def provenance_of_fit(*, method: str, seed: int, source: dict[str, str], columns
         "seed": seed,
         "source": source,
         "columns": columns,
-        "fitted": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "fitted": now(),
         "twoheads": th.__version__,
     }
+
+
+def save_team(
+    team: Combiner, output: Path, provenance: dict[str, Any], history: Sequence[Any], *, keep_sample: bool = True
+) -> None:
+    """Save a fitted team, with how it was fitted, what was done with it, and what describing it computes."""
+    team.note_provenance(provenance).note_history(history)
+    team.describe()
+    team.save(output, keep_sample=keep_sample)
 
 
 def described(team: Combiner) -> dict[str, Any]:
@@ -31,6 +42,11 @@ def described(team: Combiner) -> dict[str, Any]:
 def seed_of(team: Combiner, seed: int | None) -> int:
     """The seed of the option, else that of the fit."""
     return int(team.provenance().get("seed", 0)) if seed is None else seed
+
+
+def now() -> str:
+    """The time to the minute, as files have it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def today() -> str:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 #: Signals that a terminal, a system that shuts down or a scheduler of jobs sends, where there are such signals.
-_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 #: Seconds in which more signals are ignored; after them, clean-up is stuck, and may be interrupted.
 _PATIENCE = 5.0
 
@@ -22,7 +22,7 @@ _last: tuple[int, float] | None = None
 
 def catch() -> None:
     """Raise KeyboardInterrupt for each signal that ends a command, unless it is ignored, as under nohup."""
-    for number in _ENDING:
+    for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
     sys.unraisablehook = _unraisable
@@ -30,7 +30,7 @@ def catch() -> None:
 
 def ignore() -> None:
     """Ignore these signals: the process is about to end."""
-    for number in _ENDING:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -182,8 +182,9 @@ def _wrong(label: Codes, true_label: Codes) -> Floats:
 def _rivals(
     keys: list[tuple[str, str]], sums: Floats, of_items: float, leading: NDArray[np.bool_], n_people: int = 0
 ) -> list[Rival]:
-    """Rivals of these keys and names, from their `PairedSums`, (12, n_rivals)."""
-    pair, p_values = PairedSums(*sums), mid_p_values(PairedSums(*sums).differences)
+    """Rivals of these keys and names, from the rows of their `PairedSums`, (12, n_rivals)."""
+    pair = PairedSums.of(sums)
+    p_values = mid_p_values(pair.differences)
     numbers = np.stack([pair.weight, pair.n_items, pair.errors, pair.team_errors, pair.won, pair.lost], axis=1).tolist()
     rows = zip(keys, numbers, p_values, leading.tolist(), strict=True)
     return [Rival(*key, *each, p, of_items, leads, n_people) for key, each, p, leads in rows]

@@ -293,5 +293,5 @@ def sum_by_item(answers: Answers, rows: Floats) -> Floats:
         per_item[:, answers.column != MISSING] = rows
         return per_item
     item = item_of_answers(answers)
-    # Of no answers at all, bincount makes integers.
+    # Without any answer, bincount returns whole numbers.
     return np.stack([np.bincount(item, row, len(answers)) for row in rows]).astype(np.float64, copy=False)

@@ -6,7 +6,7 @@ from twoheads.observations.checks import as_weight
 from twoheads.observations.convert import as_model, as_observations
 from twoheads.observations.model_checks import OBSERVATIONS_TERMS, SUM_TOLERANCE, ModelTerms
 from twoheads.observations.observations import Observations
-from twoheads.observations.people_alone import answers_of_people, people_in, without_machines
+from twoheads.observations.people_alone import answers_of_people, machines_in, people_in, without_machines
 from twoheads.observations.targets import as_targets, as_truth, counted_items, labelled_items, matched_rows
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "as_weight",
     "counted_items",
     "labelled_items",
+    "machines_in",
     "matched_rows",
     "people_in",
     "without_machines",

@@ -18,6 +18,11 @@ def people_in(observations: Observations) -> tuple[str, ...]:
     return (*(name for name in observations.annotators if name not in observations.machines), *scorers)
 
 
+def machines_in(observations: Observations) -> tuple[str, ...]:
+    """The names of the members that are machines and give labels or scores."""
+    return (*observations.machines, *(() if observations.scores is None else observations.scores.machines))
+
+
 def answers_of_people(observations: Observations) -> Answers:
     """The answers without those of machines."""
     return without_machines(observations).answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -146,14 +146,11 @@ class _Pool:
         asked = Outlook.of(team, observations)
         item, who = asked.answered()
         answers, n_classes = observations.answers, observations.n_classes
-        label = answers.column[answers.column != MISSING] % n_classes
-        place = asked.places(list(observations.annotators))
+        there = answers.column != MISSING
         prices = as_prices(price, observations.annotators)
-        column = place[who] * n_classes + label
+        column = asked.places(list(observations.annotators))[who] * n_classes + answers.column[there] % n_classes
         is_machine = np.array([name in observations.machines for name in observations.annotators])[who]
-        levels = np.full(len(item), np.nan)
-        if observations.confidence is not None:
-            levels = observations.confidence[answers.column != MISSING]
+        levels = np.full(len(item), np.nan) if observations.confidence is None else observations.confidence[there]
         nobody = replace(
             observations,
             annotators=team.annotators_,
@@ -203,10 +200,8 @@ def _packed(item: Codes, column: Codes, levels: Floats, n_items: int) -> dict[st
 def _rank(item: Codes) -> Codes:
     """How many of the entries before it have the same item, (n,)."""
     order = np.argsort(item, kind="stable")
-    place = np.arange(len(item))
-    first = np.concatenate([[True], item[order][1:] != item[order][:-1]]) if len(item) else np.empty(0, dtype=bool)
     rank = np.empty(len(item), dtype=np.intp)
-    rank[order] = place - np.maximum.accumulate(np.where(first, place, 0)) if len(item) else place
+    rank[order] = np.arange(len(item)) - np.searchsorted(item[order], item[order])
     return rank
 
 
@@ -224,15 +219,31 @@ def _ask_in_order(pool: _Pool, start: Any, order: Codes, budget: float) -> Askin
     return _curve(start, item, right, pool.price[order], budget)
 
 
+class _Question(NamedTuple):
+    """A question about an item, with whether the item is right after its answer."""
+
+    item: int
+    gain: float
+    price: float
+    right: bool
+
+
 def _ask_for_gain(pool: _Pool, start: Any, budget: float) -> AskingCurve:
     """The curve of the most gain per price first.
 
     The gain of a question depends only on the answers to the same item. So the questions of all items are computed
     round by round, and then asked in the order of their current gain per price.
     """
+    asked = list(heapq.merge(*_questions(pool), key=lambda question: -question.gain / question.price))
+    item, gain, price, right = np.array(asked, dtype=np.float64).reshape(-1, 4).T
+    return _curve(start, item.astype(np.intp), right.astype(bool), price, budget, gain)
+
+
+def _questions(pool: _Pool) -> list[list[_Question]]:
+    """For each item the questions about it that are worth something, in the order in which they are asked."""
     left = np.ones(len(pool.item), dtype=bool)
     had = np.empty(0, dtype=np.intp)
-    questions: list[list[tuple[float, float, float, bool]]] = [[] for _ in pool.truth]
+    found: list[list[_Question]] = [[] for _ in pool.truth]
     rows, outlook = np.arange(len(pool.truth)), pool.outlook
     while len(rows):
         answer, gain = _best_answers(pool, outlook, rows, left)
@@ -244,21 +255,10 @@ def _ask_for_gain(pool: _Pool, start: Any, budget: float) -> AskingCurve:
         had = np.concatenate([had[np.isin(pool.item[had], rows)], answer])
         outlook = pool.known(had)
         right = outlook.choice == pool.truth[rows]
-        for row, gained, price, good in zip(rows.tolist(), gain, pool.price[answer], right, strict=True):
-            questions[row].append((float(gained), float(price), float(gained / price), bool(good)))
-    waiting = [(-each[0][2], row, 0) for row, each in enumerate(questions) if each]
-    heapq.heapify(waiting)
-    item, turn, spent = [], [], 0.0
-    while waiting and spent <= budget:
-        _, row, at = heapq.heappop(waiting)
-        item.append(row)
-        turn.append(at)
-        spent += questions[row][at][1]
-        if at + 1 < len(questions[row]):
-            heapq.heappush(waiting, (-questions[row][at + 1][2], row, at + 1))
-    asked = [questions[row][at] for row, at in zip(item, turn, strict=True)]
-    gains, prices, rights = (np.array([each[part] for each in asked]) for part in (0, 1, 3))
-    return _curve(start, np.array(item, dtype=np.intp), rights.astype(bool), prices, budget, gains)
+        columns = rows.tolist(), gain.tolist(), pool.price[answer].tolist(), right.tolist()
+        for question in map(_Question, *columns):
+            found[question.item].append(question)
+    return found
 
 
 def _best_answers(pool: _Pool, outlook: Outlook, rows: Codes, left: Any) -> tuple[Codes, Floats]:

@@ -23,7 +23,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(entry) for entry in value]
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return plain_dict(value)
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     return repr(value)
+
+
+def plain_dict(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of a dict."""
+    return {str(key): plain(entry) for key, entry in content.items()}

@@ -17,7 +17,7 @@ from twoheads.evaluation.team import Team, UnfittedTeam, at_hand, class_shares_o
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations, people_in
 from twoheads.observations.labels import label_text
-from twoheads.report.plain import plain
+from twoheads.report.plain import plain_dict
 from twoheads.report.sections import SECTIONS
 from twoheads.report.sections.accuracy_bound_section import accuracy_bound_section
 from twoheads.report.sections.common import unavailable
@@ -148,7 +148,7 @@ def summary(
     shares = class_shares_of(team)
     if shares is not None:
         content |= {"class_shares": shares.as_dict(), "notes": [*content["notes"], shares.sentence()]}
-    return plain(content)  # type: ignore[no-any-return]
+    return plain_dict(content)
 
 
 def _data(observations: Observations, predicted: Predictions, evaluated: Predictions | None) -> dict[str, Any]:

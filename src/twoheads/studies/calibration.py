@@ -15,7 +15,7 @@ from twoheads.kernels.scoring import scores
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import RECOMMENDED, combiner_of, temperature_of
 from twoheads.studies.protocol import ALL, Column, Protocol
-from twoheads.studies.rows import BEHAVIOURS, PAPER, rows_of
+from twoheads.studies.rows import PAPER, rows_of
 from twoheads.studies.setting import Rows, Split
 
 METRICS = ("ECE", "cwECE", "NLL")
@@ -38,25 +38,17 @@ def columns_of(protocol: Protocol) -> tuple[Column, ...]:
 def calibration(context: Context) -> Result:
     """ECE and cwECE (%) and NLL of each column, mean and standard deviation over trials."""
     columns = columns_of(context.protocol)
-    cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
-    n_trials = max(column.n_trials for column in columns)
-    rows_by_case = {case: context.protocol.rows(*case) for case in cases}
     n_confusion = 5000 if context.protocol.is_stated else ALL
-    tasks = [
-        (
-            rows_by_case[setting, behaviour],
-            trial,
-            behaviour,
-            tuple(c for c in columns if trial < c.n_trials),
-            n_confusion,
-        )
-        for setting, behaviour in cases
-        for trial in range(n_trials)
+    computed = [
+        (trial, tuple(column for column in columns if trial < column.n_trials))
+        for trial in range(max(column.n_trials for column in columns))
     ]
-    found = iter(context.work.map(_trial, tasks))
+    tasks = {
+        (setting, behaviour): [(own, trial, behaviour, some, n_confusion) for trial, some in computed]
+        for (setting, behaviour), own in context.rows().items()
+    }
     rows = []
-    for setting, behaviour in cases:
-        trials = [next(found) for _ in range(n_trials)]
+    for (setting, behaviour), trials in context.work.by_case(_trial, tasks).items():
         for column in columns:
             scored = [trial[column] for trial in trials if column in trial]
             values = {metric: [score[at] for score in scored] for at, metric in enumerate(METRICS)}

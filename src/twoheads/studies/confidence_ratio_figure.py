@@ -37,11 +37,7 @@ def confidence_ratio_figure(ratios: dict[Setting, Ratios], rows: list[Row]) -> d
     with style():
         figure, grid = panels(len(ratios), 3)
         for (setting, found), line in zip(ratios.items(), grid, strict=True):
-            table = {
-                (row.behaviour, row.method, row.metric): row.mean
-                for row in rows
-                if (row.dataset, row.model, row.noise_level) == (setting.dataset, setting.model, setting.noise_level)
-            }
+            table = {(row.behaviour, row.method, row.metric): row.mean for row in rows if row.setting == setting.key}
             _draw_error(line[0], table)
             _draw_ece(line[1], table)
             _draw_ratios(line[2], found)

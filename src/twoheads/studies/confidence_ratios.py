@@ -26,7 +26,7 @@ from twoheads.studies.confidence_ratio_figure import (
 )
 from twoheads.studies.context import Context, Result
 from twoheads.studies.methods import combiner_of, temperature_of
-from twoheads.studies.rows import BEHAVIOURS, CORRECT, rows_of
+from twoheads.studies.rows import CORRECT, rows_of
 from twoheads.studies.setting import Rows, Split
 
 N_LABELLED = 5000
@@ -37,13 +37,10 @@ CONFIDENT, HESITANT = 0.25, 8.0
 def confidence_ratios(context: Context) -> Result:
     """Error and ECE of a human combined with tempered copies of a model, and the bound of Theorem 1, in per cent."""
     n_trials = context.protocol.trials(10)
-    cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
-    rows_by_case = {case: context.protocol.rows(*case) for case in cases}
-    tasks = [(rows_by_case[case], trial, case[1]) for case in cases for trial in range(n_trials)]
-    found = iter(context.work.map(_trial, tasks))
+    rows_by_case = context.rows()
+    tasks = {case: [(own, trial, case[1]) for trial in range(n_trials)] for case, own in rows_by_case.items()}
     rows = []
-    for setting, behaviour in cases:
-        trials = [next(found) for _ in range(n_trials)]
+    for (setting, behaviour), trials in context.work.by_case(_trial, tasks).items():
         for method in trials[0]:
             values = {metric: [trial[method][metric] for trial in trials] for metric in trials[0][method]}
             n_labelled = 0 if method in ("Human", "Model") else N_LABELLED

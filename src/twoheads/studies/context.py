@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from twoheads.studies.data import Data
 from twoheads.studies.protocol import Protocol
-from twoheads.studies.rows import Row
+from twoheads.studies.rows import BEHAVIOURS, Row
+from twoheads.studies.setting import Rows, Setting
 from twoheads.studies.work import Work
 
 
@@ -17,6 +18,14 @@ class Context:
     data: Data
     protocol: Protocol
     work: Work
+
+    def rows(self) -> dict[tuple[Setting, str], Rows]:
+        """The rows of each setting in each behaviour."""
+        return {
+            (setting, behaviour): self.protocol.rows(setting, behaviour)
+            for setting in self.data.settings
+            for behaviour in BEHAVIOURS
+        }
 
 
 @dataclass(frozen=True)

@@ -27,22 +27,18 @@ class Case:
     columns: tuple[Column, ...]
     suffix: str = ""
 
-    @property
-    def n_trials(self) -> int:
-        """The most trials of a column."""
-        return max(column.n_trials for column in self.columns)
+    def tasks(self) -> list[tuple[Rows, int, str, tuple[Column, ...]]]:
+        """The arguments of `_trial`, for as many trials as the column with the most of them has."""
+        return [
+            (self.rows, trial, self.behaviour, tuple(column for column in self.columns if trial < column.n_trials))
+            for trial in range(max(column.n_trials for column in self.columns))
+        ]
 
 
 def error_rates(context: Context) -> Result:
     """Error (%) of each column, mean and standard deviation over trials."""
-    cases = _cases(context)
-    tasks = [
-        (case.rows, trial, case.behaviour, tuple(c for c in case.columns if trial < c.n_trials))
-        for case in cases
-        for trial in range(case.n_trials)
-    ]
-    found = iter(context.work.map(_trial, tasks))
-    rows = [row for case in cases for row in _rows(case, [next(found) for _ in range(case.n_trials)])]
+    found = context.work.by_case(_trial, {case: case.tasks() for case in _cases(context)})
+    rows = [row for case, trials in found.items() for row in _rows(case, trials)]
     return Result("error_rates", rows, notes=leak_notes(rows))
 
 

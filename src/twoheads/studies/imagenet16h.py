@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from twoheads.errors import InvalidObservations
+from twoheads.kernels.arrays import Codes
 from twoheads.studies.setting import People, Setting
 
 DATASET = "ImageNet-16H"
@@ -108,35 +109,18 @@ def _setting(
     predictions_path: Path,
 ) -> Setting | None:
     """One model at one noise level; images that nobody answered about are left out, and so are blank answers."""
-    asked = {
-        image
-        for image, at in zip(answers["image_name"], answers["noise_level"], strict=True)
-        if int(float(at)) == level
-    }
-    keys = zip(predictions["model_name"], predictions["noise_level"], predictions["image_name"], strict=True)
-    chosen = [
-        at
-        for at, (model, noise, image) in enumerate(keys)
-        if model == name and int(float(noise)) == level and image in asked
-    ]
+    given = _at_level(answers, level)
+    asked = {answers["image_name"][at] for at in given}
+    model, image = predictions["model_name"], predictions["image_name"]
+    chosen = [at for at in _at_level(predictions, level) if model[at] == name and image[at] in asked]
     if not chosen:
         return None
-    place = {predictions["image_name"][at]: row for row, at in enumerate(chosen)}
+    place = {image[at]: row for row, at in enumerate(chosen)}
     code = {label: at for at, label in enumerate(classes)}
     try:
         proba = np.array([[float(predictions[label][at]) for at in chosen] for label in classes]).T
         truth = np.array([code[predictions["category"][at]] for at in chosen], dtype=np.intp)
-        answered = [
-            (place[image], code[answer], int(float(person)))
-            for image, answer, person, noise in zip(
-                answers["image_name"],
-                answers["participant_classification"],
-                answers["participant_id"],
-                answers["noise_level"],
-                strict=True,
-            )
-            if int(float(noise)) == level and image in place and answer in code
-        ]
+        in_file = _answered(answers, given, place, code)
     except (KeyError, ValueError) as error:
         raise InvalidObservations(f"{predictions_path} or {answers_path} holds an invalid value: {error}.") from None
     if not ((proba >= 0).all() and np.isfinite(proba).all() and (proba.sum(axis=1) > 0).all()):
@@ -145,10 +129,25 @@ def _setting(
         )
     if len(place) < len(chosen):
         raise InvalidObservations(f"{predictions_path} has an image twice for {name} at noise {level}.")
-    in_file = np.array(answered, dtype=np.intp)
     by_image = np.argsort(in_file[:, 0], kind="stable")
-    image, answer, person = in_file[by_image].T
+    seen, answer, person = in_file[by_image].T
     proba /= proba.sum(axis=1, keepdims=True)  # released divided by their largest
-    people = People(person, image, answer)
+    people = People(person, seen, answer)
     file_order = np.argsort(by_image, kind="stable")
-    return Setting(DATASET, MODELS.get(name, name), level, classes, proba, truth, image, answer, people, file_order)
+    return Setting(DATASET, MODELS.get(name, name), level, classes, proba, truth, seen, answer, people, file_order)
+
+
+def _at_level(table: _Table, level: int) -> list[int]:
+    """The rows of a noise level."""
+    return [at for at, noise in enumerate(table["noise_level"]) if int(float(noise)) == level]
+
+
+def _answered(answers: _Table, rows: list[int], place: dict[str, int], code: dict[str, int]) -> Codes:
+    """Image, answer and person, (n, 3), of those of the rows whose image has a place and whose answer is a class."""
+    names = ("image_name", "participant_classification", "participant_id")
+    found = [
+        (place[image], code[answer], int(float(person)))
+        for image, answer, person in ([answers[name][at] for name in names] for at in rows)
+        if image in place and answer in code
+    ]
+    return np.array(found, dtype=np.intp)

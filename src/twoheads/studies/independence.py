@@ -22,14 +22,10 @@ def independence(context: Context) -> Result:
     stated = context.protocol.is_stated
     n_trials = context.protocol.trials(25 if stated else 1)
     cases = [(setting, behaviour) for setting in context.data.settings for behaviour in BEHAVIOURS]
+    seeds = [trial * SEED if stated or trial else SPLIT_SEED for trial in range(n_trials)]
     rows_by_case = {case: _rows(context, *case) for case in cases}
-    tasks = [
-        (rows_by_case[case], trial * SEED if stated or trial else SPLIT_SEED)
-        for case in cases
-        for trial in range(n_trials)
-    ]
-    results = iter(context.work.map(_assess, tasks))
-    found = {case: [next(results) for _ in range(n_trials)] for case in cases}
+    tasks = {case: [(own, seed) for seed in seeds] for case, own in rows_by_case.items()}
+    found = context.work.by_case(_assess, tasks)
     rows = [row for case, trials in found.items() for row in _table(*case, trials)]
     notes = [
         "Chance alone makes CMI positive: 'CMI beyond chance' takes away what shuffling the human's labels among the "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from twoheads.studies.figures import COLOURS, MARKERS, as_files, panels, reference_lines, slug, style
@@ -35,10 +37,7 @@ def learning_curve_figure(model: str, rows: list[Row]) -> dict[str, bytes]:
         return as_files(figure, f"learning_curves_{slug(model)}")
 
 
-def _panel(axes: object, rows: list[Row]) -> None:
-    from matplotlib.axes import Axes
-
-    assert isinstance(axes, Axes)
+def _panel(axes: Any, rows: list[Row]) -> None:
     reference_lines(axes, {f"{row.method.lower()} alone": row.mean for row in rows if row.n_labelled == 0})
     for method in dict.fromkeys(row.method for row in rows if row.n_labelled):
         curve = [row for row in rows if row.method == method]

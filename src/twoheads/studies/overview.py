@@ -163,8 +163,7 @@ def _draw_errors(axes: Any, setting: Setting, rows: list[Row]) -> None:
         row = next(
             row
             for row in rows
-            if (row.dataset, row.model, row.noise_level) == (setting.dataset, setting.model, setting.noise_level)
-            and (row.behaviour, row.method, row.metric) == (behaviour, method, "error")
+            if row.setting == setting.key and (row.behaviour, row.method, row.metric) == (behaviour, method, "error")
         )
         axes.bar(at, row.mean, 0.65, color=colour, yerr=np.nan_to_num(row.sd), error_kw={"elinewidth": 1})
         axes.annotate(f"{row.mean:.2f}", (at, row.mean + np.nan_to_num(row.sd)), ha="center", va="bottom", fontsize=8)

@@ -90,7 +90,7 @@ def _labels(table: str, n_labelled: int | None) -> str:
 
 
 def _place(row: Row) -> tuple[object, ...]:
-    return row.dataset, row.model, row.noise_level, row.method, row.metric, row.n_labelled
+    return *row.setting, row.method, row.metric, row.n_labelled
 
 
 def _shown(comparison: Comparison, correct: Row | None) -> Shown:
@@ -112,8 +112,8 @@ def _shown(comparison: Comparison, correct: Row | None) -> Shown:
 def _curves(rows: tuple[Row, ...]) -> list[tuple[str, list[int], list[tuple[str, list[str]]]]]:
     """For each setting, mean errors: numbers of labels across, methods down."""
     tables = []
-    for setting in dict.fromkeys((row.dataset, row.model, row.noise_level) for row in rows):
-        here = [row for row in rows if (row.dataset, row.model, row.noise_level) == setting]
+    for setting in dict.fromkeys(row.setting for row in rows):
+        here = [row for row in rows if row.setting == setting]
         sizes = sorted({row.n_labelled for row in here if row.n_labelled})
         lines = []
         for behaviour in BEHAVIOURS:

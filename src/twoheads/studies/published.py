@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -142,7 +142,7 @@ def with_published(tables: Iterable[str], rows: Iterable[Row]) -> list[Row]:
     beside = []
     for row in rows:
         cell = cells.get(_key(row, with_labels=True)) or cells.get(_key(row, with_labels=False))
-        beside.append(row if cell is None else row.beside(cell.mean, cell.sd))
+        beside.append(row if cell is None else replace(row, published_mean=cell.mean, published_sd=cell.sd))
     return beside
 
 
@@ -171,4 +171,4 @@ def _listed(off: list[Comparison], most: int) -> list[str]:
 
 def _key(row: Row, *, with_labels: bool) -> Key:
     labels = row.n_labelled if with_labels else None  # most tables do not have the number of labels
-    return Key(row.dataset, row.model, row.noise_level, row.method, labels, row.metric)
+    return Key(*row.setting, row.method, labels, row.metric)

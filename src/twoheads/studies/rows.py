@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Self
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -37,9 +36,10 @@ class Row:
     published_sd: str
     behaviour: str
 
-    def beside(self, mean: str, sd: str) -> Self:
-        """Put published numbers beside ours."""
-        return replace(self, published_mean=mean, published_sd=sd)
+    @property
+    def setting(self) -> tuple[str, str, int | None]:
+        """The key of its `Setting`."""
+        return self.dataset, self.model, self.noise_level
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
@@ -61,8 +61,9 @@ def rows_of(
         made = np.array([value for value in trials if not np.isnan(value)])
         if len(made):
             sd = float(made.std(ddof=1)) if len(made) > 1 else float("nan")
-            who = (setting.dataset, setting.model, setting.noise_level, method, n_labelled, len(made))
-            rows.append(Row(*who, metric, float(made.mean()), sd, "", "", behaviour))
+            rows.append(
+                Row(*setting.key, method, n_labelled, len(made), metric, float(made.mean()), sd, "", "", behaviour)
+            )
     return rows
 
 

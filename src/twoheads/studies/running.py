@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import os
 from pathlib import Path
 
 from twoheads.errors import InvalidObservations, InvalidParameter
@@ -10,13 +10,13 @@ from twoheads.storage.atomic import write_files
 from twoheads.studies.catalogue import CATALOGUE
 from twoheads.studies.context import Context, Result
 from twoheads.studies.data import read_data
-from twoheads.studies.files import ready_folder
 from twoheads.studies.outcome import Outcome
 from twoheads.studies.page import page
 from twoheads.studies.protocol import Protocol
 from twoheads.studies.published import agreements, with_published
 from twoheads.studies.rows import as_csv
 from twoheads.studies.work import Progress, Work
+from twoheads.text import did_you_mean
 
 ALL_STUDIES = "all"
 
@@ -64,12 +64,11 @@ def run(
         For data that are missing or cannot be used; the message names the file.
     """
     if name not in STUDIES:
-        near = get_close_matches(str(name), STUDIES, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InvalidParameter(f"name must be one of {', '.join(STUDIES)}; it is {name!r}.{hint}")
+        meant = did_you_mean(str(name), STUDIES)
+        raise InvalidParameter(f"name must be one of {', '.join(STUDIES)}; it is {name!r}.{meant}")
     how, _ = Protocol(protocol, seeds), Work(name, jobs)  # checked before data are read
     found = read_data(data)
-    folder = ready_folder(out)
+    folder = _ready_folder(out)
     wanted = list(CATALOGUE) if name == ALL_STUDIES else [name]
     parts = []
     for study in wanted:
@@ -91,6 +90,18 @@ def run(
         found.missing,
         tuple(parts),
     )
+
+
+def _ready_folder(out: str | Path) -> Path:
+    """The folder to write to, made if there is none."""
+    folder, refusal = Path(out), f"out must be a folder that can be written; {str(out)!r} is not"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter(f"{refusal} ({error.strerror}).") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidParameter(f"{refusal} (permission denied).")
+    return folder
 
 
 def _finish(study: str, result: Result, folder: Path, missing: tuple[str, ...], protocol: Protocol) -> Outcome:

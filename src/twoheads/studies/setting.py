@@ -84,11 +84,7 @@ class Rows:
 
     def split(self, trial: int) -> Split:
         """Split of a trial, 70 % to fit on: the paper's own for one answer per image, and for rows that are split."""
-        return self.split_by(trial * SEED)
-
-    def split_by(self, random_state: int) -> Split:
-        """Split with a seed; rows come in random order."""
-        training, test = self.sides(random_state)
+        training, test = self.sides(trial * SEED)
         return Split(self.X[training], self.y[training], self.X[test], self.y[test], self.priors)
 
     def sides(self, random_state: int) -> tuple[Codes, Codes]:
@@ -138,6 +134,11 @@ class Setting:
     people: People | None = None
     file_order: Codes | None = None
     training_accuracy: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """What tells it from others: the data set, the model and the noise level."""
+        return self.dataset, self.model, self.noise_level
 
     @property
     def name(self) -> str:

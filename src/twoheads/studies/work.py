@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from twoheads.engines.threads import n_threads
 from twoheads.errors import InvalidParameter
 
 Out = TypeVar("Out")
+Case = TypeVar("Case", bound=Hashable)
 
 #: Called with the study's name, the number of its tasks done, and the number in all.
 Progress = Callable[[str, int, int], None]
@@ -60,6 +61,13 @@ class Work:
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
         return done
+
+    def by_case(
+        self, function: Callable[..., Out], tasks: Mapping[Case, Sequence[tuple[Any, ...]]]
+    ) -> dict[Case, list[Out]]:
+        """``function(*task)`` for each task of each case, in order; the cases share the processes."""
+        results = iter(self.map(function, [task for each in tasks.values() for task in each]))
+        return {case: [next(results) for _ in each] for case, each in tasks.items()}
 
     def _report(self, done: int, total: int) -> None:
         if self.progress is not None:

@@ -17,16 +17,13 @@ from twoheads.observations.checks import as_confidence
 from twoheads.observations.members import read_scores
 from twoheads.observations.two_classes import both_columns
 from twoheads.tables.content import Content
-from twoheads.tables.duckdb import pa
+from twoheads.tables.duckdb import BATCH_ROWS, pa
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.rows import Rows, gathered, joined_answers, normalised, rows_of, stacked, with_machines
 from twoheads.tables.schema.coding import UNKNOWN, UNSURE, Coder, labels_of
 from twoheads.tables.schema.ids import IdCheck, as_items
 from twoheads.tables.schema.row_names import TABLE_TERMS, TableRows, located
 from twoheads.tables.schema.unknown_labels import not_a_class
-
-#: Rows read at once from a file.
-BATCH_ROWS = 1 << 17
 
 
 class BlockReader:

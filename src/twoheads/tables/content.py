@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text, unsure_words
-from twoheads.tables.duckdb import pa
+from twoheads.tables.duckdb import BATCH_ROWS, pa
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.join import Join
 from twoheads.tables.rows import with_ids, without_model
 from twoheads.tables.schema.coding import Coder
 from twoheads.tables.schema.roles import Roles, missing
-
-_ROWS = 131_072
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +127,7 @@ class Content:
                 source.columns, source.name, f"the column {column!r} that time (--time) names", "time", (column,)
             )
         source, item = found[0]
-        for batch in source.batches(Wanted(item=item, labels=(column,)), _ROWS):
+        for batch in source.batches(Wanted(item=item, labels=(column,)), BATCH_ROWS):
             yield batch.column(0), batch.column(column)
 
     def other_columns(self, columns: tuple[str, ...], span: Span | None) -> Iterator[Any]:
@@ -142,7 +140,7 @@ class Content:
                 what = f"the column {name!r} that columns (--columns) names"
                 raise missing(source.columns, source.name, what, "columns", (name,))
         schema = pa.schema([(name, source.type_of(name)) for name in columns])
-        for batch in source.batches(Wanted(labels=columns, nothing=()), _ROWS, span):
+        for batch in source.batches(Wanted(labels=columns, nothing=()), BATCH_ROWS, span):
             yield pa.Table.from_batches([batch]).cast(schema).to_batches()[0]
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None) -> Iterator[Any]:

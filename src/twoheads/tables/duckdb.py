@@ -21,6 +21,7 @@ except ImportError as error:
     raise MissingExtra.instead_of(error, "pyarrow", "cli", "Reading and writing tables") from None
 
 __all__ = [
+    "BATCH_ROWS",
     "MEMORY_LIMIT",
     "SORTING_LIMIT",
     "Database",
@@ -33,9 +34,12 @@ __all__ = [
     "pc",
     "pq",
     "quoted",
+    "reading_errors",
     "room",
 ]
 
+#: Rows of a record batch that is read from a file or a database.
+BATCH_ROWS = 1 << 17
 #: Memory of DuckDB for a file, and for tables that are sorted before it spills to disk; the most threads that share it.
 MEMORY_LIMIT = "512MB"
 SORTING_LIMIT = "256MB"
@@ -120,6 +124,13 @@ def feed(connection: Any, sql: str, schema: Any, batches: Iterable[Any]) -> Any:
         raise
     finally:
         connection.unregister("fed")
+
+
+def reading_errors() -> tuple[type[Exception], ...]:
+    """What DuckDB and Arrow raise for a file that cannot be read."""
+    import duckdb
+
+    return duckdb.Error, pa.ArrowException, OSError
 
 
 def quoted(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from twoheads.tables.duckdb import pa, pc
+from twoheads.tables.formats.typed_columns import is_text
 
 #: How a text begins that a spreadsheet takes for a formula, perhaps after a blank that it drops.
 _FORMULA = r"^[=+\-@\t\r]"
@@ -28,7 +29,7 @@ def without_formulas(batches: Iterable[Any]) -> Iterator[Any]:
 
 def _escaped(column: Any) -> Any:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not is_text(kind):
         return column
     text = column.cast(kind)
     return pc.if_else(

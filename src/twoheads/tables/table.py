@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.kernels.arrays import MISSING
 from twoheads.observations import Observations
-from twoheads.tables.block_reader import BATCH_ROWS, BlockReader
+from twoheads.tables.block_reader import BlockReader
 from twoheads.tables.content import Content
+from twoheads.tables.duckdb import BATCH_ROWS
 from twoheads.tables.fingerprints import fingerprint
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source

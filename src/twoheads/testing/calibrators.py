@@ -41,7 +41,7 @@ def calibrated(calibrator: Calibrator, proba: Floats) -> Floats:
 
 
 def check_rows_are_distributions(make: Make) -> None:
-    """Rows are distributions."""
+    """Calibrated rows are distributions, whatever the number of classes."""
     for n_classes in (2, 3, 7):
         proba, label = problem(n_classes=n_classes)
         out = calibrated(fitted(make, proba, label), proba)
@@ -52,7 +52,7 @@ def check_rows_are_distributions(make: Make) -> None:
 
 
 def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:
-    """Unnormalised lacks a constant per item."""
+    """``unnormalised`` differs from ``calibrate`` by one number per item."""
     proba, label = problem()
     calibrator = fitted(make, proba, label)
     lacking = calibrator.calibrate(log_simplex(proba)) - calibrator.unnormalised(log_simplex(proba))
@@ -60,7 +60,7 @@ def check_unnormalised_lacks_a_constant_per_item(make: Make) -> None:
 
 
 def check_one_hot_targets_are_labels(make: Make) -> None:
-    """One hot targets are labels."""
+    """One-hot targets give the calibrator that labels give."""
     proba, label = problem()
     log_proba = log_simplex(proba)
     hard = make().fit_blocks([Block(log_proba, true_label=label)], 3)
@@ -69,8 +69,7 @@ def check_one_hot_targets_are_labels(make: Make) -> None:
 
 
 def check_a_soft_target_is_a_mixture_of_labels(make: Make) -> None:
-    """A soft target is a mixture of labels."""
-    # An item that is of one class with probability 0.25 and of another with 0.75 is one item of each, at these weights.
+    """An item of one class with probability 0.25 and of another with 0.75 counts as one of each, with these weights."""
     proba, label = problem()
     other = (label + 1) % 3
     soft = 0.25 * one_hot(label, 3) + 0.75 * one_hot(other, 3)
@@ -81,7 +80,7 @@ def check_a_soft_target_is_a_mixture_of_labels(make: Make) -> None:
 
 
 def check_weight_two_is_the_row_twice(make: Make) -> None:
-    """Weight two is the row twice."""
+    """A whole number as weight counts as so many equal rows."""
     proba, label = problem()
     times = np.random.default_rng(1).integers(0, 4, len(label))
     weighted = fitted(make, proba, label, times.astype(float))
@@ -90,7 +89,7 @@ def check_weight_two_is_the_row_twice(make: Make) -> None:
 
 
 def check_order_of_rows_does_not_matter(make: Make) -> None:
-    """Order of rows does not matter."""
+    """The order of the rows does not matter."""
     proba, label = problem()
     order = np.random.default_rng(2).permutation(len(label))
     there, shuffled = fitted(make, proba, label), fitted(make, proba[order], label[order])
@@ -98,7 +97,7 @@ def check_order_of_rows_does_not_matter(make: Make) -> None:
 
 
 def check_cutting_into_blocks_does_not_matter(make: Make) -> None:
-    """Cutting into blocks does not matter."""
+    """It does not matter how rows are cut into blocks."""
     proba, label = problem()
     log_proba = log_simplex(proba)
     blocks = [
@@ -109,7 +108,7 @@ def check_cutting_into_blocks_does_not_matter(make: Make) -> None:
 
 
 def check_renaming_classes_permutes(make: Make) -> None:
-    """Renaming classes permutes."""
+    """Renaming classes permutes the columns."""
     proba, label = problem(n_classes=4)
     order = np.array([2, 0, 3, 1])
     renamed = fitted(make, proba[:, order], np.argsort(order)[label])
@@ -119,7 +118,7 @@ def check_renaming_classes_permutes(make: Make) -> None:
 
 
 def check_the_same_data_give_the_same_bits(make: Make) -> None:
-    """The same data give the same bits."""
+    """Two fits to the same data give the same bits."""
     proba, label = problem()
     np.testing.assert_array_equal(
         calibrated(fitted(make, proba, label), proba), calibrated(fitted(make, proba, label), proba)
@@ -127,7 +126,7 @@ def check_the_same_data_give_the_same_bits(make: Make) -> None:
 
 
 def check_nothing_is_nan(make: Make) -> None:
-    """Nothing is nan."""
+    """Probabilities are finite after a fit to extreme data: certain rows, a single row, classes that are never seen."""
     certain = np.eye(3)[[0, 1, 2, 0, 1]]
     doubtful, label = problem()
     cases = {
@@ -155,7 +154,7 @@ def check_nothing_is_nan(make: Make) -> None:
 
 
 def check_fit_leaves_its_input_alone(make: Make) -> None:
-    """Fit leaves its input alone."""
+    """A fit writes nothing into its input."""
     proba, label = problem()
     log_proba, weight = log_simplex(proba), np.ones(len(label))
     for array in (log_proba, label, weight):
@@ -164,7 +163,7 @@ def check_fit_leaves_its_input_alone(make: Make) -> None:
 
 
 def check_parameters_are_only_stored(make: Make) -> None:
-    """Parameters are only stored."""
+    """Parameters are stored as they are, and fitting does not change them."""
     calibrator = make()
     parameters = calibrator.get_params()
     assert list(parameters) == sorted(parameters)
@@ -177,7 +176,7 @@ def check_parameters_are_only_stored(make: Make) -> None:
 
 
 def check_it_is_a_classifier(make: Make) -> None:
-    """It is a classifier."""
+    """It takes arrays of any layout and scale, and predicts classes by name, as classifiers of scikit-learn do."""
     proba, code = problem()
     names = np.array(["ant", "bee", "cat"])
     for given in (proba, proba.astype(np.float32), np.asfortranarray(proba), proba.tolist()):
@@ -192,7 +191,7 @@ def check_it_is_a_classifier(make: Make) -> None:
 
 
 def check_saved_and_loaded_to_the_bit(make: Make) -> None:
-    """Saved and loaded to the bit."""
+    """A calibrator that was saved and loaded predicts the same bits."""
     proba, label = problem()
     calibrator = make().fit(proba, label)
     with tempfile.TemporaryDirectory() as folder:
@@ -203,8 +202,7 @@ def check_saved_and_loaded_to_the_bit(make: Make) -> None:
 
 
 def check_the_model_itself_is_where_it_starts(make: Make) -> None:
-    """The model itself is where it starts."""
-    # A model that is calibrated as it is stays roughly as it is, and no class is moved on average.
+    """Without labels the model stays roughly as it is: no class gains or loses on average."""
     proba, _ = problem(400)
     calibrator = make().start([Block(log_simplex(proba))], 3)
     out = calibrated(calibrator, proba)

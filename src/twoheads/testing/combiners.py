@@ -52,7 +52,7 @@ def check_renaming_classes_permutes(make: Make) -> None:
 
 
 def check_weight_two_is_the_item_twice(make: Make) -> None:
-    """Weight 2 is the item twice, among many items: where few are left out one by one, one of two rows stays."""
+    """Weight 2 counts as the item twice. Many items: of few, each is left out, and one of two equal rows would stay."""
     X, truth = problem(8000)
     times = np.random.default_rng(1).integers(1, 3, len(X))
     weighted = make().fit(X, truth, sample_weight=times.astype(float))
@@ -61,7 +61,7 @@ def check_weight_two_is_the_item_twice(make: Make) -> None:
 
 
 def check_the_same_data_give_the_same_bits(make: Make) -> None:
-    """The same data give the same bits."""
+    """Two fits to the same data give the same bits."""
     X, truth = problem()
     np.testing.assert_array_equal(make().fit(X, truth).predict_proba(X), make().fit(X, truth).predict_proba(X))
 
@@ -77,7 +77,7 @@ def check_parameters_are_only_stored(make: Make) -> None:
 
 
 def check_saved_and_loaded_to_the_bit(make: Make) -> None:
-    """Saved and loaded to the bit."""
+    """A combiner that was saved and loaded predicts the same bits."""
     X, truth = problem()
     combiner = make().fit(X, truth)
     with tempfile.TemporaryDirectory() as folder:

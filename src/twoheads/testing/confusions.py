@@ -113,7 +113,7 @@ def check_parameters_are_only_stored(make: Make) -> None:
 
 
 def check_saved_and_loaded_to_the_bit(make: Make) -> None:
-    """Saved and loaded to the bit."""
+    """An estimate that was saved and loaded has the same matrices to the bit."""
     for n_annotators in (1, 3):
         confusion = make().fit_counts(counts_of(n_annotators))
         with tempfile.TemporaryDirectory() as folder:

@@ -37,7 +37,7 @@ def check_blocks_hold_every_item_once(items: Items) -> None:
 
 
 def check_blocks_fit_the_schema(items: Items) -> None:
-    """Blocks fit the schema."""
+    """Numbers of classes, annotators and models in the blocks are those of the schema."""
     n_columns = items.schema.n_annotators * items.schema.n_classes
     for block in items.blocks():
         assert len(block.log_proba) == items.schema.n_classes
@@ -100,7 +100,7 @@ def check_unweighted_items_have_the_weight_1(items: Items) -> None:
 
 
 def check_the_number_of_labelled_items(items: CountableItems) -> None:
-    """It is that of the blocks."""
+    """The number of labelled items is that of the blocks."""
     assert items.n_labelled == np.count_nonzero(truth_of(whole(items)) != MISSING)
 
 

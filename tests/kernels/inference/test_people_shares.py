@@ -5,7 +5,7 @@ import pytest
 from scipy.special import betaln, expit, logit
 from scipy.stats import beta, norm
 
-from twoheads.kernels.inference.believed import believed_interval, believed_shares, refit_variance
+from twoheads.kernels.inference.believed import believed_shares
 from twoheads.kernels.inference.grouped_rows import rows_of
 from twoheads.kernels.inference.people import Evidence, measured_ratios, measured_shares, realised_counts
 from twoheads.kernels.inference.shrinkage import (
@@ -190,21 +190,11 @@ def test_sensitivity_rests_on_the_answers_about_its_class():
 
 
 def test_believed_interval_by_hand():
-    rows = rows_of(np.zeros(98, dtype=int), 1)
-    belief = np.full(98, 0.8)
-    assert believed_shares(np.array([0.8 * len(belief)]), np.array([1.0 * len(belief)])).mean == pytest.approx(0.8)
-    low, high = believed_interval(belief, rows, 0.9)
+    believed = believed_shares(np.array([0.8 * 98]), np.array([98.0]))
+    assert believed.mean == pytest.approx(0.8)
+    low, high = believed.interval(0.9)
     half = norm.ppf(0.95) * np.sqrt(1 / (100 * 0.16) + 0.25)
     assert (low[0], high[0]) == pytest.approx((expit(logit(0.8) - half), expit(logit(0.8) + half)))
-
-
-def test_refits_widen_and_people_who_were_not_drawn_are_left_out():
-    refits = np.array([[0.5, np.nan], [expit(1.0), 0.7], [expit(-1.0), np.nan]])
-    assert refit_variance(refits) == pytest.approx([1.0, 0.0])
-    rows = rows_of(np.zeros(50, dtype=int), 1)
-    narrow = np.diff(believed_interval(np.full(50, 0.6), rows, 0.9), axis=0)
-    wide = np.diff(believed_interval(np.full(50, 0.6), rows, 0.9, refits=refits[:, :1]), axis=0)
-    assert wide > narrow
 
 
 def test_with_all_answers_labelled_the_interval_is_jeffreys():

@@ -14,7 +14,7 @@ from twoheads.cli.history import entry
 from twoheads.cli.methods import METHODS, make_team
 from twoheads.cli.options import Engine, Scheduler, Seed, Time, Timeout, reads_table
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import described, provenance_of_fit
+from twoheads.cli.provenance import described, provenance_of_fit, save_team
 from twoheads.cli.signatures import Result
 from twoheads.cli.stdin import shown
 from twoheads.cli.table_options import TableOptions, hint_at_truth, print_notes, split_names
@@ -94,10 +94,8 @@ def _fit(
     from twoheads.cli.engines import fit_team
 
     fit_team(team, scanned, place, made["method"])
-    counts = {"items": {"new": scanned.n_rows}}
-    team.note_provenance(made).note_history([entry("fit", [shown(str(file)) for file in scanned.files], counts)])
-    team.describe()  # first: what it computes is saved with the team
-    team.save(output, keep_sample=keep_sample)
+    done = entry("fit", [shown(str(file)) for file in scanned.files], {"items": {"new": scanned.n_rows}})
+    save_team(team, output, made, [done], keep_sample=keep_sample)
     return team
 
 

@@ -12,7 +12,7 @@ from twoheads.cli import console
 from twoheads.cli.history import entry
 from twoheads.cli.methods import read_team
 from twoheads.cli.outputs import check_output
-from twoheads.cli.provenance import described, provenance_of_fit
+from twoheads.cli.provenance import described, provenance_of_fit, save_team
 from twoheads.cli.signatures import Result
 from twoheads.errors import InvalidParameter
 
@@ -90,19 +90,15 @@ def _merge_counts(loaded: dict[Path, Combiner], output: Path) -> Combiner:
     team = first.merge(*(other for other in others if isinstance(other, ProbabilityLabelCombiner)))
     made = first.provenance()
     source = {f"team {at + 1}": str(path) for at, path in enumerate(loaded)}
-    team.note_provenance(
-        provenance_of_fit(
-            method=made.get("method", type(first).__name__),
-            seed=made.get("seed", 0),
-            source=source,
-            columns=made.get("columns", {}),
-        )
+    provenance = provenance_of_fit(
+        method=made.get("method", type(first).__name__),
+        seed=made.get("seed", 0),
+        source=source,
+        columns=made.get("columns", {}),
     )
     counts = {"items": {"new": team.n_labelled_ + team.n_unlabelled_}, "truths": {"new": team.n_labelled_}}
-    history = [*(each for one in loaded.values() for each in one.history())]
-    team.note_history([*history, entry("merge", list(map(str, loaded)), counts)])
-    team.describe()  # what it computes is saved with the team
-    team.save(output)
+    history = [each for one in loaded.values() for each in one.history()]
+    save_team(team, output, provenance, [*history, entry("merge", list(map(str, loaded)), counts)])
     return team
 
 

@@ -76,11 +76,8 @@ def update(
             console.message(f"Nothing is new; the team in {target} is that of before.")
             return {"output": target, "changed": False, "counts": changes.counts, **described(fitted)}
         options = [*(f"--forget {each}" for each in forget or []), *([f"--window {window}"] if days else [])]
-        history = [
-            *fitted.history(),
-            entry("update", [*(shown(str(file)) for file in files), *options], changes.counts),
-        ]
-        made, keep = fitted.provenance(), keeps_sample(fitted)
+        done = entry("update", [*(shown(str(file)) for file in files), *options], changes.counts)
+        history, made, keep = [*fitted.history(), done], fitted.provenance(), keeps_sample(fitted)
         new = fit_on_kept(fitted, fitted.classes_, merge, target, provenance=made, history=history, keep_sample=keep)
     console.message(new.describe())
     console.message(f"The team is saved in {target}. Changed: {counts_in_words(changes.counts)}.")

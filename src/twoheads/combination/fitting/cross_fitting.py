@@ -37,7 +37,7 @@ def out_of_fold_likelihood(
 
     weighted     whether an item of the blocks may have another weight than 1
     fold_counts  (n_folds, n_answers, n_classes) the crowd's counts by fold; None for one annotator with one answer per
-                 item, whose matrix without an item needs no folds
+                 item: a matrix without the item follows from the counts themselves
     """
     n_classes = confusion.counts_.shape[2]
     if weighted:

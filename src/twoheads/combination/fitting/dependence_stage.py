@@ -45,7 +45,7 @@ def sample_limit(n_classes: int) -> int:
 
 
 def unlabelled_share(state: FitState) -> float:
-    """How much the unlabelled items count of all that unlabelled items can, so that no single one makes a jump."""
+    """How much the unlabelled items count, from 0 to 1, rising with their number so that no single one makes a jump."""
     block = state.items.answered_unlabelled()
     return 0.0 if block is None else share_of_unlabelled(block.n_items)
 
@@ -95,7 +95,7 @@ def fit_dependence(state: FitState) -> FitState:
 
 
 def fit_dependence_after_em(state: FitState) -> FitState:
-    """The same with a temperature near the one that EM has found, the nearer the more items had no truth."""
+    """The same with a temperature near the one that EM has found: the more items have no truth, the nearer."""
     if not state.schema.has_model:
         return _fit(state)
     share = unlabelled_share(state)
@@ -105,7 +105,7 @@ def fit_dependence_after_em(state: FitState) -> FitState:
 
 
 def _temperature_prior(state: FitState) -> tuple[float, float]:
-    """The calibrator's prior of the temperature; 1 without a model, for class shares are not a model's rows."""
+    """The calibrator's prior of the log temperature; held at 0 without a model: class shares need none."""
     return state.calibrator.log_temperature_prior() if state.schema.has_model else NO_TEMPERATURE
 
 

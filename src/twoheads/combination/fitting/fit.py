@@ -221,11 +221,11 @@ def _overlap(state: FitState) -> Floats:
 def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:
     """Fit the parts by EM, from where they are; by default with the team's weight of unlabelled items."""
     schema, parts, confusion = state.schema, state.parts, state.confusion
-    # The weight is that of agreement as evidence about accuracy; ways of answering are seen on every item.
+    # Agreement is weaker evidence of accuracy than labels are; but how people answer is seen on every item.
     response_weight = 1.0 if unlabelled_weight is None else 1.0 / unlabelled_weight
     if unlabelled_weight is None:
         unlabelled_weight = start_stage.unlabelled_weight(state)
-    # EM can never leave a zero of the labelled items.
+    # EM cannot change a probability of 0, which may come from few labelled items.
     if state.statistics.n_labelled and not state.em_blocks and (confusion.human_given_true_ == 0).any():
         confusion = copy(confusion).start(schema.n_annotators, schema.n_classes)
     correlation = start_stage.em_correlation(state)
@@ -259,7 +259,8 @@ def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight
 def _run_em_of_matrices(state: FitState) -> FitState:
     """EM with the calibrator held: all items together have the weight of a few labels, but show what people confuse.
 
-    One answer per item and the model's row do not show who is right where they differ; agreement is not so many labels.
+    Where the only answer on an item and the model's row differ, nothing shows which is right; so many items that agree
+    are not worth as many labels.
     """
     weight = min(1.0, AGREEMENT_LABELS / max(state.statistics.answered_items, 1e-300))
     fitted = _run_em(state, hold_calibrator=True, unlabelled_weight=weight)

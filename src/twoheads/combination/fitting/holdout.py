@@ -201,7 +201,7 @@ def _block_sums(
 def _believed_squared_gain(combined: Floats, plain: Floats) -> Floats:
     """The mean square of the difference of two log losses if the truth came from either forecast, (n_items,).
 
-    What one of them loses or wins most, it does on rare outcomes, which few items may not have shown.
+    The two differ most on rare outcomes, which a few items may not have shown.
 
     combined, plain  (n_classes, n_items)
     """

@@ -1,4 +1,4 @@
-"""People whom only machines judge: with one person's answer on an item, EM compares it with those of the machines."""
+"""People whom only machines judge: where one person answers an item, EM compares the answer with those of machines."""
 
 from __future__ import annotations
 

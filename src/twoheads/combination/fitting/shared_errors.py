@@ -1,4 +1,4 @@
-"""How much of the correlation that answers on one item have by prior their agreement allows."""
+"""How far the correlation of answers on one item may be that of its prior, by how the answers agree."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def counts_from_votes(
 ) -> SoftCounts:
     """Soft counts from which EM starts: an item's responsibilities are its truth, or else its vote shares.
 
-    Of no truth at all, this is where Dawid and Skene start. A few labels do not turn it round, as they can if EM starts
-    from them alone: of two hard items most members are wrong, and all classes would be taken for each other.
+    Without any truth, Dawid and Skene start so. Started from a few labels alone, of hard items on which most members
+    err, EM would take all classes for each other.
     """
 
     def kernel(block: Block) -> SoftCounts:

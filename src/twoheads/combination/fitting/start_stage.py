@@ -40,7 +40,7 @@ def start_from_votes(state: FitState) -> FitState:
 
 
 def em_correlation(state: FitState) -> float:
-    """Correlation of answers on one item inside EM; without a dependence it is Dawid and Skene's, who have none."""
+    """Correlation of answers on one item inside EM; 0 without a dependence, as in Dawid and Skene's EM."""
     return 0.0 if state.dependence is None else EM_CORRELATION * state.correlation_share
 
 
@@ -50,6 +50,6 @@ def unlabelled_weight(state: FitState) -> float:
 
 
 def em_blocks(state: FitState) -> Sequence[Block]:
-    """Blocks with more numbers than the counts of all annotators, which each adds; but not eight times too large."""
+    """Blocks for EM: larger where there are many annotators, up to eight times, as each adds the counts of them all."""
     n_rows, n_classes = state.schema.n_annotators + 1, state.schema.n_classes
     return state.items.blocks(min_items=max(64, min(n_rows * n_classes, 8 * BLOCK_NUMBERS // n_classes)))

@@ -36,8 +36,8 @@ class FitState:
     sampled       whether the items are a sample of earlier ones
     single        whether there is one annotator, with one answer per item
     mean_overlap  whether answered items have two answers or more on average
-    correlation   of answers on one item, that was used in the crowd's counts
-    correlation_share  how much of the correlation that they have by prior their agreement allows
+    correlation   of answers on one item, as used in the crowd's counts
+    correlation_share  factor on the prior of that correlation, below 1 where the answers' agreement contradicts it
     agreement     density of the model's log temperature from unlabelled items
     panel_members the annotators who will get a weight of their own; none without a panel
     out_of_fold   likelihood of labelled answers, from matrices fitted without their items, once it is needed

@@ -55,7 +55,8 @@ def collect_statistics(
     """
     (n_labelled, n_unlabelled), limit = sizes, sample_size(schema.n_classes)
     _log.info("fitting on %d items with truth and %d without", n_labelled, n_unlabelled)
-    # Larger keys are hardly ever among the smallest; with uneven weights they may be, and a second pass takes all.
+    # A sample has the smallest keys. Those above the bounds are hardly ever among them; where weights are so uneven
+    # that some are, too few are found, and a second pass looks at all.
     bounds = key_bound(limit, n_labelled), key_bound(limit, n_unlabelled)
     sums = _BlockSums(settings, schema.n_annotators, schema.n_classes, limit, schema.has_model)
     counts, labelled, unlabelled = sums.total(blocks, bounds)

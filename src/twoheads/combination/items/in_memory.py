@@ -102,7 +102,7 @@ class InMemoryItems:
         return LearntItems.of(self.observations, self.truth) if self.known is None else self.known
 
     def _by_content(self) -> Codes:
-        """The positions of the items in an order by chance that depends on what they are only."""
+        """The positions of the items in a random order, which depends on nothing but what they are."""
         return content_places(replace(self, function=None).blocks(), self.schema.annotators)
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:

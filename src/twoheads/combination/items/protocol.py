@@ -92,7 +92,7 @@ class Schema:
 
     @property
     def machines_beside_people(self) -> tuple[int, ...]:
-        """The same where there are people too, else none."""
+        """The numbers of the machines where there are people too, else none."""
         return tuple(self.machine_numbers) if self.people else ()
 
     def people_only(self, block: Block) -> Block:
@@ -168,7 +168,7 @@ class CountableItems(Items, Protocol):
 
 
 def content_places(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Codes:
-    """The positions of all items of the blocks in an order by chance that depends on what the items are only."""
+    """The positions of all items of the blocks in a random order, which depends on nothing but what the items are."""
     hashes = list(map_blocks(partial(sample_hashes, annotators=name_hashes(annotators)), blocks))
     own, content = (np.concatenate([each[at] for each in hashes]) for at in (0, 1))
     del hashes  # of a large table they take as much memory as a block

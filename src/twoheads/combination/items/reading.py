@@ -23,8 +23,8 @@ class Reading:
     classes    (n_classes,) in their order; None for that of the observations
     levels     of scores; None where there are none
     continued  whether levels and zeros are those of an earlier fit, and none are to be found
-    zeros      what a probability of 0 is read as, of each model; empty where that is to be found, or None for no 0 of
-               its own: the smallest number there is
+    zeros      what a probability of 0 of each model is read as; empty where that is still to be found, None where it is
+               the smallest number there is
     """
 
     classes: NDArray[Any] | None = None

@@ -51,7 +51,7 @@ class LevelChange:
         return np.concatenate([after.reshape(n_rows, n_classes), response_counts[n_rows:]])
 
     def answers(self, counts: Floats, response_counts: Floats) -> Floats:
-        """Counts of each annotator's answers, where those who give scores follow their counts of responses, after."""
+        """Counts of each annotator's answers; those of scores follow from counts of responses under new levels."""
         counts = counts.copy()
         for member, (annotator, upper) in enumerate(zip(self.annotators, self.levels.upper, strict=True)):
             rows = response_counts[member * N_LEVELS : (member + 1) * N_LEVELS]

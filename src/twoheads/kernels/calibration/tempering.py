@@ -167,9 +167,9 @@ def normal_log_density(value: float, mean: float, sd: float) -> tuple[float, flo
     return -0.5 * precision * (value - mean) ** 2, -precision * (value - mean), -precision
 
 
-def newton_step(first: float, second: float, *, longest: float = 1.0) -> float:
-    """An uphill step: Newton's if the function is concave, else of length ``longest``, which no step exceeds."""
+def newton_step(first: float, second: float) -> float:
+    """An uphill step: Newton's if the function is concave, else of length 1, which no step exceeds."""
     if first == 0.0:
         return 0.0
-    step = -first / second if second < 0 else np.sign(first) * longest
-    return float(np.clip(step, -longest, longest))
+    step = -first / second if second < 0 else np.sign(first)
+    return float(np.clip(step, -1.0, 1.0))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from twoheads.kernels.arrays import Floats
-from twoheads.kernels.inference.grouped_rows import Rows, group_means, kish_count, ratio
+from twoheads.kernels.inference.grouped_rows import ratio
 
 #: Standard deviation of what agreement cannot show (shared difficulty, shared habits), on the logit scale.
 SHARED_SD = 0.5
@@ -43,44 +43,16 @@ class BelievedShares(NamedTuple):
         return np.where(low < edge, 0.0, low), np.where(high > 1.0 - edge, 1.0, high)
 
 
-def believed_shares(
-    right: Floats, count: Floats, *, refits: Floats | None = None, shared_sd: float = SHARED_SD
-) -> BelievedShares:
-    """``logit p ~ Normal(logit v, 1 / (n v (1 - v)) + var(refits) + shared_sd^2)``, v the mean belief.
+def believed_shares(right: Floats, count: Floats) -> BelievedShares:
+    """``logit p ~ Normal(logit v, 1 / (n v (1 - v)) + SHARED_SD^2)``, v the mean belief.
 
-    The first term is what n answers can show of a share, the second how far it moves when the team is fitted again to
-    items drawn anew, the third what no number of answers shows. To v and n go as many of the crowd's answers as
-    `STEADY` says: ``v = (sum_i f_i + 2 f) / (n + 2)``.
+    The first term is what n answers can show of a share, the second what no number of answers shows. v and n include
+    as many of the crowd's answers as `STEADY` says: ``v = (sum_i f_i + 2 f) / (n + 2)``.
 
-    right   (n_groups,) sum of the beliefs that an answer is right
-    count   (n_groups,) number of answers
-    refits  (n_refits, n_groups) mean beliefs of teams fitted to items drawn with replacement
+    right  (n_groups,) sum of the beliefs that an answer is right
+    count  (n_groups,) number of answers
     """
     crowd = ratio(right.sum(), count.sum(), 0.5)
     value = np.clip((right + STEADY * crowd) / (count + STEADY), 1e-6, 1.0 - 1e-6)
-    variance = 1.0 / ((count + STEADY) * value * (1.0 - value)) + shared_sd**2
-    if refits is not None:
-        variance = variance + refit_variance(refits)
+    variance = 1.0 / ((count + STEADY) * value * (1.0 - value)) + SHARED_SD**2
     return BelievedShares(logit(value), np.sqrt(variance), 1.0 / np.maximum(count, 1.0))
-
-
-def believed_interval(
-    belief: Floats, rows: Rows, level: float, *, refits: Floats | None = None, shared_sd: float = SHARED_SD
-) -> tuple[Floats, Floats]:
-    """Intervals of `believed_shares` from beliefs by answer, as many as Kish's number; (n_groups,) each.
-
-    belief  (n_answers,) posterior of the class answered
-    """
-    count = kish_count(rows)
-    return believed_shares(group_means(belief, rows) * count, count, refits=refits, shared_sd=shared_sd).interval(level)
-
-
-def refit_variance(refits: Floats) -> Floats:
-    """Variance of the logit over refits, (n_groups,); refits (n_refits, n_groups), NaN where a person was not drawn."""
-    with np.errstate(invalid="ignore"):
-        at = logit(np.clip(refits, 0.005, 0.995))
-    known = ~np.isnan(at)
-    count = known.sum(axis=0)
-    mean = ratio(np.where(known, at, 0.0).sum(axis=0), count)
-    squared = np.where(known, (at - mean) ** 2, 0.0).sum(axis=0)
-    return ratio(squared, count - 1.0)

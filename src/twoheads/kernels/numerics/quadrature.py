@@ -8,16 +8,17 @@ import numpy as np
 
 from twoheads.kernels.arrays import Floats
 
+#: Logarithm of how many times below its peak a density counts as 0, in double precision.
+_DEPTH = 37.0
 
-def support(
-    log_density: Callable[[Floats], Floats], mode: float, sd: float, depth: float = 37.0
-) -> tuple[float, float]:
-    """An interval around the mode outside of which the density is below ``exp(-depth)`` times its peak."""
+
+def support(log_density: Callable[[Floats], Floats], mode: float, sd: float) -> tuple[float, float]:
+    """An interval around the mode outside of which the density is below ``exp(-37)`` times its peak."""
     peak = log_density(np.array([mode]))[0]
     ends = []
     for side in (-1.0, 1.0):
         reach = 6.0 * sd
-        while log_density(np.array([mode + side * reach]))[0] > peak - depth:
+        while log_density(np.array([mode + side * reach]))[0] > peak - _DEPTH:
             reach *= 1.4
         ends.append(mode + side * reach)
     return ends[0], ends[1]

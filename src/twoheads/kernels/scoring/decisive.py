@@ -18,6 +18,8 @@ MANY_CLASSES = 100
 #: So many of a question's answers, the most probable, are computed each; the others in so many groups of similar
 #: probability, of which one answer stands for all.
 EACH, GROUPS = 64, 64
+#: Among so many classes, the most probable, the class is looked for that an answer makes most probable.
+N_FIRST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,10 @@ def represented(question: Codes, proba: Floats) -> tuple[Codes, Floats]:
     return np.concatenate(computed), np.concatenate(weight)
 
 
-def best_products(belief: Floats, given_true: Floats, n_first: int = 16) -> Floats:
+def best_products(belief: Floats, given_true: Floats) -> Floats:
     """``sum_h max_y phi[h, y] b(y)`` of each item, (n_items,), for one person and many classes.
 
-    The maximum is looked for among the ``n_first`` most probable classes and at y = h. It is at another class only if
+    The maximum is looked for among the `N_FIRST` most probable classes and at y = h. It is at another class only if
     the largest ``phi[h, y]`` of the row times the next probability exceeds it; such rows are computed in full.
 
     belief      (n_classes, n_items)
@@ -90,7 +92,7 @@ def best_products(belief: Floats, given_true: Floats, n_first: int = 16) -> Floa
     off_diagonal = given_true.copy()
     np.fill_diagonal(off_diagonal, 0.0)
     largest = off_diagonal.max(axis=1)
-    n_first = min(n_first, len(belief) - 1)
+    n_first = min(N_FIRST, len(belief) - 1)
     first = np.argpartition(-belief, n_first, axis=0)[: n_first + 1]
     total = np.empty(belief.shape[1])
     for item, share in enumerate(np.ascontiguousarray(belief.T)):

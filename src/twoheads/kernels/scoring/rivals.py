@@ -26,10 +26,10 @@ _EQUAL = 1e-12
 class PairedSums(NamedTuple):
     """Sums over the items that each of several has labelled, (n,) each.
 
-    n_items                 of the items
-    errors, team_errors     weighted errors of the rival, and of the team on the same items
-    won, lost               items that only the team has right (more right), and only the rival
-    weight, ..., squared    `DifferenceSums` of the two errors
+    n_items              of the items
+    errors, team_errors  weighted errors of the rival, and of the team on the same items
+    won, lost            items that only the team has right (more right), and only the rival
+    differences          of the two errors
     """
 
     n_items: Any
@@ -37,25 +37,25 @@ class PairedSums(NamedTuple):
     team_errors: Any
     won: Any
     lost: Any
-    weight: Any
-    squared_weight: Any
-    fourth_power: Any
-    difference: Any
-    absolute: Any
-    size: Any
-    squared: Any
+    differences: DifferenceSums
+
+    @classmethod
+    def of(cls, rows: Floats) -> PairedSums:
+        """From a row for each sum, in this order, (12, n)."""
+        n_items, errors, team_errors, won, lost, *tested = rows
+        return cls(n_items, errors, team_errors, won, lost, DifferenceSums(*tested))
 
     @property
-    def differences(self) -> DifferenceSums:
-        """The sums that a test of the two errors needs."""
-        return DifferenceSums(*self[5:])
+    def weight(self) -> Any:
+        """The weight of the items."""
+        return self.differences.weight
 
 
 class RivalSums(NamedTuple):
     """What is known of a team's rivals.
 
-    fixed   (12, n_rivals) `PairedSums` of each rival
-    people  (12, n_people) of each person
+    fixed   (12, n_rivals) the rows of `PairedSums`, a column for each rival
+    people  (12, n_people) the same of each person
     both    (2, n_rivals, n_rivals) items that two rivals have both labelled: their weight, and the first one's errors
     beside  (4, n_rivals, n_people) items that a person and a rival have both labelled: their weight, the rival's
             errors, the person's errors, and the sum of squared weights
@@ -76,7 +76,7 @@ class RivalSums(NamedTuple):
     @property
     def enough(self) -> float:
         """The weight of items from which on a rival may be the better half: half of all, or the most that any has."""
-        most = float(PairedSums(*self.fixed).weight.max())
+        most = float(PairedSums.of(self.fixed).weight.max())
         return (1.0 - _ROUNDING) * min(ENOUGH_ITEMS * float(self.total[1]), most)
 
 
@@ -115,23 +115,18 @@ def rival_sums(
 
 
 def _paired(error: Floats, team_error: Floats, weight: Floats, group: Codes, n_groups: int) -> Floats:
-    """`PairedSums` of each group, (12, n_groups)."""
+    """The rows of `PairedSums`, a column for each group, (12, n_groups)."""
     difference = error - team_error
     counted = weight > 0
-    columns = PairedSums(
-        1.0 * counted,
-        weight * error,
-        weight * team_error,
-        1.0 * (counted & (difference > 0)),
-        1.0 * (counted & (difference < 0)),
-        *weighted_differences(-difference, weight),
-    )
-    return np.stack([np.bincount(group, column, n_groups) for column in columns])
+    won, lost = (1.0 * (counted & side) for side in (difference > 0, difference < 0))
+    tested = weighted_differences(-difference, weight)
+    rows = 1.0 * counted, weight * error, weight * team_error, won, lost, *tested
+    return np.stack([np.bincount(group, row, n_groups) for row in rows])
 
 
 def may_lead(sums: RivalSums) -> NDArray[np.bool_]:
     """Which rivals have labelled enough of the items to be the better half of the whole, (n_rivals,)."""
-    return np.asarray(PairedSums(*sums.fixed).weight >= sums.enough)
+    return np.asarray(PairedSums.of(sums.fixed).weight >= sums.enough)
 
 
 def best_rival(sums: RivalSums) -> int:
@@ -141,7 +136,7 @@ def best_rival(sums: RivalSums) -> int:
     e_r(both)``, with the errors on the items that both have labelled. So nobody is best because its items were easy.
     Where there are none, its own error counts.
     """
-    own, may = PairedSums(*sums.fixed), may_lead(sums)
+    own, may = PairedSums.of(sums.fixed), may_lead(sums)
     measure = int(np.argmax(own.weight >= (1.0 - _ROUNDING) * own.weight.max()))
     weight, errors, measured = sums.both[0, :, measure], sums.both[1, :, measure], sums.both[1, measure]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -174,7 +169,7 @@ def best_person(sums: RivalSums, rival: int, among: NDArray[np.bool_]) -> tuple[
 
 def candidates(sums: RivalSums) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """People with enough answers: who may be the better half, and who has labelled too few items, (n_people,) each."""
-    own = PairedSums(*sums.people)
+    own = PairedSums.of(sums.people)
     ranked, of_all = own.n_items >= ENOUGH_ANSWERS, own.weight >= sums.enough
     return ranked & of_all, ranked & ~of_all
 

@@ -10,7 +10,7 @@ from twoheads.evaluation import Predictions, independence
 from twoheads.kernels.arrays import MISSING
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.kernels.scoring.ties import sole_label
-from twoheads.report.plain import plain
+from twoheads.report.plain import plain_dict
 from twoheads.report.sections.common import labelled_by_both, unavailable
 from twoheads.text import SIGNIFICANCE, p_value, percent
 
@@ -51,7 +51,7 @@ def independence_section(predicted: Predictions, random_state: int | None) -> di
         "both_wrong_p_value": p_both,
         "words": _sentence(found.p_value, p_both, both, expected),
     }
-    return plain(section)  # type: ignore[no-any-return]
+    return plain_dict(section)
 
 
 def _sentence(p: float, p_both: float, both: float, expected: float) -> str:

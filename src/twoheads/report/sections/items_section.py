@@ -12,7 +12,7 @@ from twoheads.evaluation.predictions import majority
 from twoheads.evaluation.team import ExplainsItems, Team, levels_of
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.kernels.scoring.ties import agreement
-from twoheads.observations import Observations, answers_of_people, people_in
+from twoheads.observations import Observations, answers_of_people, machines_in, people_in
 from twoheads.observations.labels import label_text
 from twoheads.text import count
 
@@ -100,8 +100,7 @@ def _finite(log_odds: Any) -> Any:
 def _kind(name: str, observations: Observations) -> str:
     if name in people_in(observations):
         return "human"
-    machines = (*observations.machines, *(() if observations.scores is None else observations.scores.machines))
-    return "model" if name in (*observations.models, *machines, "model") else "other"
+    return "model" if name in (*observations.models, *machines_in(observations), "model") else "other"
 
 
 def _name(classes: list[str], code: int) -> str | None:

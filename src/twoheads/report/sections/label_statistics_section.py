@@ -13,7 +13,7 @@ from twoheads.evaluation.metric import Metric, chosen_metrics
 from twoheads.evaluation.team import Team, positive_of
 from twoheads.observations import people_in
 from twoheads.observations.labels import label_text
-from twoheads.report.plain import plain
+from twoheads.report.plain import plain_dict
 from twoheads.report.sections.common import unavailable
 from twoheads.text import SIGNIFICANCE, listed
 
@@ -53,7 +53,7 @@ def label_statistics_section(
     found = table.as_dict()
     found["rows"] = [row for row in found["rows"] if row["name"] not in left_out]
     among = agreement(items.observations, random_state=random_state)
-    return plain(  # type: ignore[no-any-return]
+    return plain_dict(
         {
             "available": True,
             **found,

@@ -10,7 +10,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.evaluation import PairedDifference, ScoreTable, UnfittedTeam, compare_methods
 from twoheads.evaluation.cross_validation import labels_of
 from twoheads.evaluation.judging import Judged
-from twoheads.report.plain import plain
+from twoheads.report.plain import plain_dict
 from twoheads.report.sections.common import unavailable
 from twoheads.text import SIGNIFICANCE, listed, percent
 
@@ -32,7 +32,7 @@ def methods_section(
         )
     except InvalidObservations as refusal:  # every method refuses the items
         return unavailable(str(refusal))
-    return plain({"available": True, "words": _words(found), **found.as_dict()})  # type: ignore[no-any-return]
+    return plain_dict({"available": True, "words": _words(found), **found.as_dict()})
 
 
 def methods_note(section: Mapping[str, Any]) -> list[str]:

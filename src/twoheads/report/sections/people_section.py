@@ -14,7 +14,7 @@ from twoheads.evaluation.people import measured_people
 from twoheads.evaluation.team import ProfilesAnnotators, Team, people_of
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.observations import Observations, people_in
-from twoheads.report.plain import plain
+from twoheads.report.plain import plain_dict
 from twoheads.report.sections.common import unavailable
 from twoheads.report.sections.people_by_class import people_by_class
 from twoheads.text import count
@@ -42,7 +42,7 @@ def people_section(
         positive, by_class = people_by_class(team, observations, truth, weight)
         section = _section(found.stats, found.facts, "these items", source)
         people = [person | by_class.get(person["annotator"], {}) for person in section["people"]]
-        return plain(section | {"positive": positive, "people": people})  # type: ignore[no-any-return]
+        return plain_dict(section | {"positive": positive, "people": people})
     if not isinstance(team, ProfilesAnnotators) or len(people_of(team)) < 2:
         return unavailable("This method has no statistics of each person without truth.")
     facts = team.facts()["people"]
@@ -74,4 +74,4 @@ def _section(stats: dict[str, NDArray[Any]], facts: dict[str, Any], source: str,
         "people": [{fact: values.tolist()[at] for fact, values in stats.items()} for at in order.tolist()],
         "words": " ".join([words, *people_sentences(facts)]),
     }
-    return plain(section)  # type: ignore[no-any-return]
+    return plain_dict(section)

@@ -13,49 +13,26 @@ from twoheads.text import spelling
 #: Texts that mean "no value", apart from case; a fit that finds the classes in the labels reads most as classes.
 BLANK_WORDS = frozenset(("", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "?", "."))
 
-#: Texts by which a person may say "unsure", as their `spelling`.
-DOUBT_WORDS = frozenset(
-    [
-        "not sure",
-        "uncertain",
-        "unclear",
-        "undecided",
-        "don't know",
-        "dont know",
-        "do not know",
-        "idk",
-        "can't tell",
-        "cannot tell",
-        "no idea",
-    ]
-)
 
+def _texts(commas: str) -> frozenset[str]:
+    """Texts with commas between them."""
+    return frozenset(text.strip() for text in commas.split(","))
+
+
+#: Texts by which a person may say "unsure", as their `spelling`.
+DOUBT_WORDS = _texts("""
+    not sure, uncertain, unclear, undecided, don't know, dont know, do not know, idk, can't tell, cannot tell, no idea
+""")
 #: Texts that mean "not known" where they stand for the truth and nobody answers so, as their `spelling`.
-UNKNOWN_WORDS = frozenset(
-    (
-        *(
-            "unknown",
-            "unk",
-            "not known",
-            "not available",
-            "not yet",
-            "missing",
-            "pending",
-            "open",
-            "tbd",
-            "to do",
-            "todo",
-        ),
-        *("undetermined", "unbekannt", "offen", "inconnu", "desconocido", "sconosciuto", "desconhecido", "onbekend"),
-    )
-)
+UNKNOWN_WORDS = _texts("""
+    unknown, unk, not known, not available, not yet, missing, pending, open, tbd, to do, todo, undetermined,
+    unbekannt, offen, inconnu, desconocido, sconosciuto, desconhecido, onbekend
+""")
 #: Words that the first cell of a row of totals holds.
-TOTAL_WORDS = frozenset(
-    (
-        *("total", "totals", "grand total", "sum", "mean", "average", "avg", "count", "summe", "gesamt", "mittelwert"),
-        *("moyenne", "somme", "suma", "media", "totale", "totaal", "gemiddelde"),
-    )
-)
+TOTAL_WORDS = _texts("""
+    total, totals, grand total, sum, mean, average, avg, count, summe, gesamt, mittelwert,
+    moyenne, somme, suma, media, totale, totaal, gemiddelde
+""")
 
 _NUMBER = re.compile(r"([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?)\s*(%?)")
 #: Between a small and a capital letter, before the last capital of several, around digits, and between scripts.

@@ -296,5 +296,5 @@ def _cleaner(table: TableRows, roles: Guess, by_name: dict[str, Profile], repeat
     """What cleans the rows of a table; rows above the column names are counted as dropped."""
     cleaner = Cleaner(table.columns, roles, by_name, table.source.decimal, repeats)
     for row in range(1, table.n_above + 1):
-        cleaner.findings.note(cleaner.findings.changes, "", ABOVE, row, "")
+        cleaner.findings.changed("", ABOVE, "", row=row)
     return cleaner

@@ -48,12 +48,13 @@ class Findings:
     n_rows: int = 0
     unclear: Counter[str] = field(default_factory=Counter)
 
-    def note(
-        self, found: dict[tuple[str, str], Tally], column: str, kind: str, row: int, before: str, after: str = ""
-    ) -> None:
-        """Count one more."""
-        tally = found.setdefault((column, kind), Tally(0, row, before, after))
-        tally.n += 1
+    def changed(self, column: str, kind: str, before: str, after: str = "", *, row: int | None = None) -> None:
+        """Count one more change; it is in the last row, or in another that is given."""
+        self.changes.setdefault((column, kind), Tally(0, row or self.n_rows, before, after)).n += 1
+
+    def wrong(self, column: str, kind: str, before: str) -> None:
+        """Count one more problem, in the last row."""
+        self.problems.setdefault((column, kind), Tally(0, self.n_rows, before)).n += 1
 
     def change_sentences(self) -> list[str]:
         """Each kind of change in a sentence."""
@@ -138,16 +139,16 @@ class Cleaner:
         for row in rows:
             self.findings.n_rows += 1
             if all(map(self._guess.is_nothing, self._columns, row)):
-                self._changed("", EMPTY, "")
+                self.findings.changed("", EMPTY, "")
                 continue
             if is_total(row) and not self._has_label(row):
-                self._changed("", TOTAL, "")
+                self.findings.changed("", TOTAL, "")
                 continue
             if self._is_repeated(row):
-                self._changed("", DUPLICATE, "")
+                self.findings.changed("", DUPLICATE, "")
                 continue
             if self._said and all(self._guess.is_nothing(self._columns[at], row[at]) for at in self._said):
-                self._changed("", NOTHING, "")
+                self.findings.changed("", NOTHING, "")
                 continue
             here = {label_key(row[self._place[name]] or "") for name in self._labels} if self._unclear else set()
             self.findings.unclear.update(here & self._unclear)
@@ -181,13 +182,13 @@ class Cleaner:
         has_role = name in self._labels or name in self._numbers or name == self._guess.annotator
         if has_role and self._guess.is_nothing(name, cell):
             to_fit = name in self._labels and is_blank_to_fit(cell)
-            self._changed(name, BLANK_TO_FIT if to_fit else BLANK, cell)
+            self.findings.changed(name, BLANK_TO_FIT if to_fit else BLANK, cell)
             return None
         if name in self._numbers:
             return self._number(name, cell)
         bare = cell.strip() if has_role or name == self._guess.item else cell
         if bare != cell:
-            self._changed(name, TRIMMED, cell, bare)
+            self.findings.changed(name, TRIMMED, cell, bare)
         return self._label(name, bare) if name in self._labels else bare
 
     def _label(self, name: str, text: str) -> str:
@@ -196,28 +197,28 @@ class Cleaner:
             if plain_text(text) == "-1":  # which a fit reads as no label
                 return text
             if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
-                self._wrong(name, UNKNOWN, text)
+                self.findings.wrong(name, UNKNOWN, text)
             return text
         if name != self._guess.truth and label_key(text) in DOUBT_WORDS:
-            self._wrong(name, DOUBT, text)
+            self.findings.wrong(name, DOUBT, text)
         if label_key(text) in self._rare:
-            self._wrong(name, RARE, f"{text}, like {self._rare[label_key(text)]}")
+            self.findings.wrong(name, RARE, f"{text}, like {self._rare[label_key(text)]}")
         if Coder([known]).code(text) != 0:
-            self._changed(name, CASE, text, known)
+            self.findings.changed(name, CASE, text, known)
             return known
         return text
 
     def _number(self, name: str, text: str) -> Cell:
         number = number_in(text)
         if number is None:
-            self._wrong(name, NOT_A_NUMBER, text)
+            self.findings.wrong(name, NOT_A_NUMBER, text)
             return text
         if "," in text:
-            self._changed(name, self._comma, text, f"{number.value:g}")
+            self.findings.changed(name, self._comma, text, f"{number.value:g}")
         elif "." in text and self._comma == COMMA_TO_FIT:
-            self._changed(name, POINT, text, f"{number.value:g}")
+            self.findings.changed(name, POINT, text, f"{number.value:g}")
         if number.percent or name in self._percent:
-            self._changed(name, PERCENT, text, f"{number.value / 100:g}")
+            self.findings.changed(name, PERCENT, text, f"{number.value / 100:g}")
             return number.value / 100.0
         return number.value
 
@@ -225,7 +226,7 @@ class Cleaner:
         values = [cells[at] for at in places]
         shares = [value for value in values if isinstance(value, float)]
         if any(value is None for value in values) and shares:
-            self._wrong(self._columns[places[0]], GAPS, "some are blank")
+            self.findings.wrong(self._columns[places[0]], GAPS, "some are blank")
         of_all = len(values) >= max(2, len(self._guess.classes))
         if len(shares) < len(values) or not of_all or self._guess.shares.scale != "probability":
             return
@@ -233,9 +234,9 @@ class Cleaner:
         if abs(total - 1.0) <= EXACT:
             return
         if abs(total - 1.0) > ROUNDED:
-            self._wrong(self._columns[places[0]], OFF_SUM, f"a sum of {total:.4g}")
+            self.findings.wrong(self._columns[places[0]], OFF_SUM, f"a sum of {total:.4g}")
             return
-        self._changed(self._columns[places[0]], NORMALISED, f"a sum of {total:.4g}", "1")
+        self.findings.changed(self._columns[places[0]], NORMALISED, f"a sum of {total:.4g}", "1")
         for at, share in zip(places, shares, strict=True):
             cells[at] = share / total
 
@@ -244,17 +245,11 @@ class Cleaner:
             return
         item = cells[self._place[self._guess.item]]
         if item is None:
-            self._wrong(self._guess.item, NO_ID, "nothing")
+            self.findings.wrong(self._guess.item, NO_ID, "nothing")
         elif item in self._ids_seen:
-            self._wrong(self._guess.item, REPEATED_ID, str(item))
+            self.findings.wrong(self._guess.item, REPEATED_ID, str(item))
         elif self._repeats is None or self._repeats.has_id(str(item)):
             self._ids_seen.add(str(item))
-
-    def _changed(self, column: str, kind: str, before: str, after: str = "") -> None:
-        self.findings.note(self.findings.changes, column, kind, self.findings.n_rows, before, after)
-
-    def _wrong(self, column: str, kind: str, before: str) -> None:
-        self.findings.note(self.findings.problems, column, kind, self.findings.n_rows, before)
 
 
 def _rare_labels(guess: Guess, by_name: dict[str, Profile]) -> dict[str, str]:

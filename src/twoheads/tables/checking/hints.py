@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from twoheads.tables.schema.person_words import PERSON_WORDS
+from twoheads.tables.schema.person_words import PERSON_WORDS, words
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-ITEM = _words("""
+ITEM = words("""
     item id ids image img images case cases study patient file filename path accession doc document url uuid task sample
     record key nr no number index row subject series scan hit question tweet post sentence slide lesion exam example
     instance unit object prompt query ticket
@@ -19,8 +14,8 @@ ITEM = _words("""
     immagine paziente afbeelding imagem 画像 图像 编号 番号
 """)
 #: Words that a column of ids has even if its numbers have points or commas.
-ID = _words("id ids uuid accession key nummer nr numero")
-TRUTH = _words("""
+ID = words("id ids uuid accession key nummer nr numero")
+TRUTH = words("""
     truth true gold golden goldstandard ground gt reference ref target correct consensus biopsy pathology histology
     outcome actual real adjudicated final
     wahrheit referenz konsens histologie endbefund
@@ -28,37 +23,37 @@ TRUTH = _words("""
     正解 真値 真值 金标准
 """)
 #: Words that leave no doubt that a column holds the truth, even beside a word for a person.
-SURE_TRUTH = _words("""
+SURE_TRUTH = words("""
     truth gold golden goldstandard ground gt reference consensus adjudicated
     wahrheit referenz konsens verite verdad referencia consenso verita verdade waarheid referentie 正解 真値 真值 金标准
 """)
 PERSON = PERSON_WORDS
-MODEL = _words("""
+MODEL = words("""
     ai model score scores prob probs probability probabilities p pred prediction predicted proba cnn net network resnet
     vgg bert gpt llm algorithm machine cad classifier judge logit logits softmax ml claude gemini llama dl
     ki modell wahrscheinlichkeit vorhersage algorithmus
     ia modele probabilite modelo probabilidad prediccion modello probabilita probabilidade waarschijnlijkheid
 """)
-SCORE = _words("""
+SCORE = words("""
     score scores logit logits logprob logprobs prob probs probability probabilities p proba likelihood risk softmax
     wahrscheinlichkeit probabilite probabilidad probabilita probabilidade waarschijnlijkheid
 """)
-LOGIT, LOG = _words("logit logits"), _words("log logprob logprobs loglikelihood")
+LOGIT, LOG = words("logit logits"), words("log logprob logprobs loglikelihood")
 #: Words for a model's label, beside its numbers.
-PREDICTION = _words("pred preds prediction predicted")
-CONFIDENCE = _words("""
+PREDICTION = words("pred preds prediction predicted")
+CONFIDENCE = words("""
     confidence conf certainty sure sureness confident
     sicherheit konfidenz certitude confiance confianza certeza confidenza sicurezza confianca zekerheid
 """)
-ANSWER = _words("answer answers label labels annotation response choice rating verdict antwort reponse respuesta")
+ANSWER = words("answer answers label labels annotation response choice rating verdict antwort reponse respuesta")
 #: Words of columns that are made from answers, and are nobody's.
-DERIVED = _words("majority vote votes combined agreement agree agreed mehrheit majorite mayoria")
+DERIVED = words("majority vote votes combined agreement agree agreed mehrheit majorite mayoria")
 #: Words of columns that are about an answer, and are none.
-ASIDE = _words("""
+ASIDE = words("""
     time duration seconds sec secs ms minutes date comment comments remark remarks note notes correct error wrong
     zeit dauer sekunden datum bemerkung kommentar temps commentaire tiempo fecha comentario
 """)
-GROUP = _words("""
+GROUP = words("""
     site hospital sex gender age group centre center scanner region language country source batch split fold view
     category type vendor department race ethnicity year geschlecht standort klinik sexe sexo hopital
 """)

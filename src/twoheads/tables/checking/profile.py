@@ -21,7 +21,6 @@ class Profile:
     n_rows, n_blank  rows, and those without a value
     spellings        how often each text occurs, without the blanks around it; at most `MOST_LABELS` are kept
     nothings         how often each word for "no value" occurs; a fit may read it as a class
-    n_padded         texts with blanks around them
     n_numbers        cells that are numbers, from ``low`` to ``high``
     total            the sum of these numbers
     n_whole          numbers that are whole
@@ -32,7 +31,6 @@ class Profile:
     name: str
     n_rows: int = 0
     n_blank: int = 0
-    n_padded: int = 0
     n_numbers: int = 0
     n_whole: int = 0
     n_percent: int = 0
@@ -52,7 +50,6 @@ class Profile:
                 self.nothings[text.strip()] += 1
             return
         bare = text.strip()
-        self.n_padded += bare != text
         self._seen.add(hash(bare))
         if bare in self.spellings or len(self.spellings) <= MOST_LABELS:
             self.spellings[bare] += 1

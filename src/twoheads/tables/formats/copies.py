@@ -63,10 +63,6 @@ class CopiedFile(DataFile):
         with self._named():
             yield from self._file.batches(wanted, rows, span)
 
-    def row_groups(self) -> list[int] | None:
-        """None: the copy is on this machine only."""
-        return None
-
     @contextmanager
     def _named(self) -> Iterator[None]:
         """Name the file, not its copy, in messages."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.duckdb import connected, lacks_room, pa, quoted
+from twoheads.tables.duckdb import connected, lacks_room, pa, quoted, reading_errors
 from twoheads.tables.formats.csv_errors import explain_csv, not_utf8
 from twoheads.tables.formats.data_file import NO_VALUE, DataFile, Span, TableWriter, Wanted, is_number
 from twoheads.tables.formats.detect import first_line, head_of
@@ -64,7 +64,7 @@ class CsvFile(DataFile):
         with self._connected() as connection:
             try:
                 return int(connection.sql(f"SELECT count(*) FROM {self._source(Wanted())}").fetchall()[0][0])
-            except _errors() as error:
+            except reading_errors() as error:
                 raise self._explained(error, Wanted()) or self._unexplained(error) from None
 
     def batches(self, wanted: Wanted, rows: int, span: Span | None = None) -> Iterator[Any]:
@@ -83,7 +83,7 @@ class CsvFile(DataFile):
                         n_read += len(batch)
                         yield batch.rename_columns(wanted.columns)
                     return
-                except _errors() as error:
+                except reading_errors() as error:
                     explained = self._explained(error, wanted)
                     if explained is not None or self._has_words:
                         raise explained or self._unexplained(error) from None
@@ -233,9 +233,3 @@ def _first_rows(text: str, separator: str) -> list[list[str]]:
     except csv.Error:  # an unbalanced quotation mark: reading all rows finds it
         pass
     return rows or [[text.partition("\n")[0].strip()]]
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    import duckdb
-
-    return duckdb.Error, pa.ArrowException, OSError

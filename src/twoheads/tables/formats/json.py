@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from twoheads.errors import InvalidObservations
-from twoheads.tables.duckdb import connected, lacks_room, pa, quoted
+from twoheads.tables.duckdb import connected, lacks_room, pa, quoted, reading_errors
 from twoheads.tables.formats.csv import literal
 from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line
@@ -61,7 +61,7 @@ class JsonFile(DataFile):
             try:
                 for batch in connection.sql(query).to_arrow_reader(rows):
                     yield batch.rename_columns(wanted.columns)
-            except _errors() as error:
+            except reading_errors() as error:
                 raise self._explained(error, wanted) from None
 
     def _query(self, wanted: Wanted) -> str:
@@ -88,7 +88,7 @@ class JsonFile(DataFile):
         with connected() as connection:
             try:
                 return list(connection.sql(query).fetchall())
-            except _errors() as error:
+            except reading_errors() as error:
                 raise self._explained(error, Wanted()) from None
 
     def _objects(self) -> str:
@@ -154,9 +154,3 @@ class JsonWriter(TableWriter):
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    import duckdb
-
-    return duckdb.Error, pa.ArrowException, OSError

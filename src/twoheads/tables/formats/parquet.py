@@ -13,7 +13,7 @@ from twoheads.tables.formats.arrow import as_floats
 from twoheads.tables.formats.data_file import DataFile, Span, TableWriter, Wanted
 from twoheads.tables.formats.detect import first_line, unreadable
 from twoheads.tables.formats.hugging_face import class_names, named
-from twoheads.tables.formats.typed_columns import as_names, plain_type, refuse_nested
+from twoheads.tables.formats.typed_columns import as_names, is_text, plain_type, refuse_nested
 
 #: Bytes of a column read at once. Without it a whole row group is fetched, which may be the whole file.
 _BUFFER = 1 << 20
@@ -48,7 +48,7 @@ class ParquetFile(DataFile):
         names = wanted.columns
         for name in set(names).difference(wanted.numbers):
             refuse_nested(self.type_of(name), name, self.path)
-        texts = [name for name in wanted.labels if _is_text(self._schema.field(name).type)]
+        texts = [name for name in wanted.labels if is_text(self._schema.field(name).type)]
         ends = list(accumulate(self._groups))
         first, end = span or (0, self._rows)
         chosen = [at for at, (last, n) in enumerate(zip(ends, self._groups, strict=True)) if first < last <= end and n]
@@ -125,7 +125,3 @@ class ParquetTableWriter(TableWriter):
         with contextlib.suppress(Exception):
             self._writer.close()
         self._writer.is_open = False
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -12,6 +12,11 @@ from twoheads.tables.duckdb import pa
 _TEXTS = ("binary", "large_binary", "string_view", "binary_view")
 
 
+def is_text(kind: Any) -> bool:
+    """Whether a type is one of the usual ones of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def plain_type(kind: Any) -> Any:
     """The type of the values of a column: that of a dictionary's entries, text of any kind as text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind

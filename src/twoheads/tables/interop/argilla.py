@@ -6,12 +6,10 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations import Observations
-from twoheads.observations.checks import same_length
 from twoheads.observations.labels import label_text
 from twoheads.tables.interop.export import (
     TEAM,
@@ -23,7 +21,7 @@ from twoheads.tables.interop.export import (
     is_team,
     observations_of,
 )
-from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
+from twoheads.tables.interop.records import LeftOut, best_labels, by_a_team, id_of, need_records, walk
 
 Record = dict[str, Any]
 
@@ -80,7 +78,7 @@ def from_argilla(
 
 def read_argilla(records: Any, question: str | None = None) -> Export:
     """The statements in records, flat or nested."""
-    _check_records(records)
+    _need_records(records)
     chosen = _one_question(records, question)
 
     def state(at: int, stated: _Response | _Suggestion) -> Statement | LeftOut | None:
@@ -93,7 +91,7 @@ def read_argilla(records: Any, question: str | None = None) -> Export:
     )
     statements, notes = walk(stated, state, *_NOT_SUBMITTED.values(), _BY_TEAM)
     _refuse_codes(records, chosen)
-    ids = [at if record.get("id") is None else record["id"] for at, record in enumerate(records)]
+    ids = [id_of(record, at) for at, record in enumerate(records)]
     return Export(ids, statements, "record", (*notes, *_note_on_status(records, chosen)))
 
 
@@ -154,12 +152,8 @@ def to_argilla(
     agent : str
         The author that Argilla shows. Suggestions of ``twoheads`` are not read as those of a model.
     """
-    _check_records(records)
-    rows, names = np.asarray(proba, dtype=np.float64), [label_text(name) for name in np.asarray(classes).tolist()]
-    same_length("proba", len(rows), "records", len(records))
-    best = rows.argmax(axis=1)
-    verdicts = [(names[code], float(row[code])) for code, row in zip(best.tolist(), rows, strict=True)]
-    return with_suggestions(records, verdicts, question, agent)
+    _need_records(records)
+    return with_suggestions(records, best_labels(proba, classes, "records", len(records)), question, agent)
 
 
 def with_suggestions(
@@ -185,14 +179,8 @@ def with_suggestions(
     return out
 
 
-def _check_records(records: Any) -> None:
-    if not isinstance(records, list | tuple) or not all(isinstance(record, dict) for record in records):
-        raise InvalidObservations(
-            "records must be a list of records, each a dict, as dataset.records.to_list gives them; "
-            f"it is a {type(records).__name__}."
-        )
-    if not records:
-        raise InvalidObservations("records must hold at least one record; they hold none.")
+def _need_records(records: Any) -> None:
+    need_records(records, "records", "records, each a dict, as dataset.records.to_list gives them")
 
 
 def _is_nested(record: Record) -> bool:

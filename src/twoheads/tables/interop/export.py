@@ -72,17 +72,8 @@ class Export:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._refuse_repeats()
+        refuse_repeats(self.ids, self.what)
         self._refuse_two_truths()
-
-    def _refuse_repeats(self) -> None:
-        times = Counter(map(label_text, self.ids))
-        repeated = [name for name, n in times.items() if n > 1]
-        if repeated:
-            raise InvalidObservations(
-                f"every {self.what} must appear once; {self.what} {repeated[0]} appears {times[repeated[0]]} times "
-                f"({len(repeated):,} of {len(times):,} are repeated). Export them once, or drop the copies."
-            )
 
     def _refuse_two_truths(self) -> None:
         labels: dict[int, str] = {}
@@ -210,6 +201,17 @@ class Export:
                         "Keep the prediction that counts."
                     )
         return {name: labels[name] for name in sorted_names(labels)} if labels else {}
+
+
+def refuse_repeats(ids: Iterable[Any], what: str) -> None:
+    """Refuse an id that comes twice; ``what`` is what the tool calls an item."""
+    times = Counter(map(label_text, ids))
+    repeated = [name for name, n in times.items() if n > 1]
+    if repeated:
+        raise InvalidObservations(
+            f"every {what} must appear once; {what} {repeated[0]} appears {times[repeated[0]]} times "
+            f"({len(repeated):,} of {len(times):,} are repeated). Export them once, or drop the copies."
+        )
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

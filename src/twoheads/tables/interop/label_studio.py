@@ -6,12 +6,10 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations import Observations
-from twoheads.observations.checks import same_length
 from twoheads.observations.labels import label_text
 from twoheads.tables.interop.export import (
     TEAM,
@@ -24,7 +22,7 @@ from twoheads.tables.interop.export import (
     is_team,
     observations_of,
 )
-from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
+from twoheads.tables.interop.records import LeftOut, best_labels, by_a_team, id_of, need_records, walk
 from twoheads.text import listed
 
 Task = dict[str, Any]
@@ -80,28 +78,30 @@ def from_label_studio(
 
 def read_label_studio(tasks: Any, question: str | None = None, *, model_version: str | None = None) -> Export:
     """The statements in exported tasks, of JSON or of JSON-MIN."""
-    _check_tasks(tasks)
+    _need_tasks(tasks)
     if any("annotation_id" in task and "annotations" not in task for task in tasks):
         from twoheads.tables.interop.label_studio_min import read_label_studio_min
 
         return read_label_studio_min(tasks, question)
     control = _one_control(tasks, question)
 
+    ids = [id_of(task, at) for at, task in enumerate(tasks)]
+
     def state(at: int, record: tuple[str, dict[str, Any]]) -> Statement | LeftOut | None:
         kind, one = record
-        label = _chosen(one, control, _id(tasks, at)) if not one.get("was_cancelled") else None
+        label = _chosen(one, control, ids[at]) if not one.get("was_cancelled") else None
         if kind == "annotations":
             return _annotation(at, one, label)
-        return _predicted(at, one, label, model_version, _id(tasks, at))
+        return _predicted(at, one, label, model_version, ids[at])
 
     records = (
         (at, (kind, one))
         for at, task in enumerate(tasks)
         for kind in ("annotations", "predictions")
-        for one in _records(task, kind, _id(tasks, at))
+        for one in _records(task, kind, ids[at])
     )
     statements, notes = walk(records, state, _CANCELLED, _EMPTY, _BY_TEAM)
-    return Export([_id(tasks, at) for at in range(len(tasks))], statements, "task", notes)
+    return Export(ids, statements, "task", notes)
 
 
 def _annotation(at: int, annotation: dict[str, Any], label: str | None) -> Statement | LeftOut:
@@ -153,11 +153,8 @@ def to_label_studio(
         The author that Label Studio shows. Predictions of ``twoheads``, and of any name that begins with it and a
         blank, are not read as those of a model.
     """
-    _check_tasks(tasks)
-    rows, names = np.asarray(proba, dtype=np.float64), [label_text(name) for name in np.asarray(classes).tolist()]
-    same_length("proba", len(rows), "tasks", len(tasks))
-    best = rows.argmax(axis=1)
-    verdicts = [(names[code], float(row[code])) for code, row in zip(best.tolist(), rows, strict=True)]
+    _need_tasks(tasks)
+    verdicts = best_labels(proba, classes, "tasks", len(tasks))
     return with_predictions(tasks, verdicts, from_name, to_name, model_version)
 
 
@@ -184,14 +181,8 @@ def _prediction(label: str, score: float, control: str, shown: str, model_versio
     return {"model_version": model_version, "score": score, "result": result}
 
 
-def _check_tasks(tasks: Any) -> None:
-    if not isinstance(tasks, list | tuple) or not all(isinstance(task, dict) for task in tasks):
-        raise InvalidObservations(
-            "tasks must be a list of tasks, each a dict, as Label Studio exports them in its JSON format; "
-            f"it is a {type(tasks).__name__}."
-        )
-    if not tasks:
-        raise InvalidObservations("tasks must hold at least one task; they hold none.")
+def _need_tasks(tasks: Any) -> None:
+    need_records(tasks, "tasks", "tasks, each a dict, as Label Studio exports them in its JSON format")
 
 
 def _version(prediction: Any) -> Any:
@@ -201,10 +192,6 @@ def _version(prediction: Any) -> Any:
 def _model(prediction: dict[str, Any]) -> str:
     version = prediction.get("model_version")
     return "model" if version in (None, "") else str(version)
-
-
-def _id(tasks: Sequence[Task], at: int) -> Any:
-    return at if tasks[at].get("id") is None else tasks[at]["id"]
 
 
 def _records(task: Task, kind: str, name: Any) -> Iterator[dict[str, Any]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from twoheads.errors import InvalidObservations
 from twoheads.observations.labels import label_text
-from twoheads.tables.interop.export import Answer, Export, left_out
+from twoheads.tables.interop.export import Answer, Export
+from twoheads.tables.interop.records import LeftOut, id_of, walk
 
 #: The keys that follow the choices.
 _AFTER = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
@@ -15,6 +17,7 @@ _NOTE = (
     "JSON-MIN does not show which annotations are ground truth, so that all of them are answers; "
     "if any are ground truth, export as JSON."
 )
+_EMPTY = LeftOut("annotation", "without a choice")
 
 
 def read_label_studio_min(records: Sequence[dict[str, Any]], question: str | None = None) -> Export:
@@ -22,31 +25,32 @@ def read_label_studio_min(records: Sequence[dict[str, Any]], question: str | Non
     control = _control(records) if question is None else question
     if not any(control in record for record in records):
         raise InvalidObservations(f"tasks must hold choices of the control {control!r}; none of them does.")
+    _refuse_repeated(records)
     place: dict[Any, int] = {}
+    items = [place.setdefault(id_of(record, at), len(place)) for at, record in enumerate(records)]
+    answers, notes = walk(zip(items, records, strict=True), partial(_answer, control), _EMPTY)
+    return Export(list(place), answers, "task", (_NOTE, *notes))
+
+
+def _answer(control: str, item: int, record: dict[str, Any]) -> Answer | LeftOut | None:
+    if record.get("annotation_id") is None:  # a task that nobody has annotated
+        return None
+    label, author = _label(record, control), record.get("annotator")
+    if label is None:
+        return _EMPTY
+    return Answer(item, "human" if author is None else label_text(author), label)
+
+
+def _refuse_repeated(records: Sequence[dict[str, Any]]) -> None:
     seen: set[Any] = set()
-    answers, n_empty = [], 0
-    for at, record in enumerate(records):
-        item = place.setdefault(at if record.get("id") is None else record["id"], len(place))
+    for record in records:
         number = record.get("annotation_id")
-        if number is None:  # a task that nobody has annotated
-            continue
-        _refuse_repeated(number, seen, record)
-        label = _label(record, control)
-        if label is None:
-            n_empty += 1
-        else:
-            author = record.get("annotator")
-            answers.append(Answer(item, "human" if author is None else label_text(author), label))
-    return Export(list(place), answers, "task", (_NOTE, *left_out(n_empty, "annotation", "without a choice")))
-
-
-def _refuse_repeated(number: Any, seen: set[Any], record: dict[str, Any]) -> None:
-    if number in seen:
-        raise InvalidObservations(
-            f"every annotation must appear once; annotation {number} of task {record.get('id')} is repeated. "
-            "Export them once, or drop the copies."
-        )
-    seen.add(number)
+        if number in seen:
+            raise InvalidObservations(
+                f"every annotation must appear once; annotation {number} of task {record.get('id')} is repeated. "
+                "Export them once, or drop the copies."
+            )
+        seen |= set() if number is None else {number}
 
 
 def _control(records: Sequence[dict[str, Any]]) -> str:

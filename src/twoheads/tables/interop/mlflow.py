@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,8 +19,9 @@ from twoheads.tables.interop.export import (
     Truth,
     is_team,
     observations_of,
+    refuse_repeats,
 )
-from twoheads.tables.interop.walk import LeftOut, by_a_team, walk
+from twoheads.tables.interop.records import LeftOut, by_a_team, need_records, walk
 from twoheads.text import cut, listed
 
 _OVERRIDDEN, _ERROR = LeftOut("assessment", "overridden by a later one"), LeftOut("assessment", "without a value")
@@ -66,33 +66,18 @@ def from_mlflow(
 
 def read_mlflow(traces: Any, question: str | None = None) -> Export:
     """The statements in traces, rows of a search or assessments."""
-    if not isinstance(traces, list | tuple) or not all(isinstance(trace, dict) for trace in traces):
-        raise InvalidObservations(
-            f"traces must be a list of traces or assessments, each a dict; it is a {type(traces).__name__}."
-        )
+    need_records(traces, "traces", "traces or assessments, each a dict")
+    refuse_repeats([_trace_id(trace) for trace in traces if "assessment_name" not in trace], "trace")
     place: dict[str, int] = {}
     made: list[tuple[int, dict[str, Any]]] = []
-    _refuse_repeated(traces)
     for trace, assessments in map(_assessments, traces):
         if trace is not None:
             place.setdefault(trace, len(place))
         made += [(place.setdefault(_item(one), len(place)), one) for one in assessments]
-    if not place:
-        raise InvalidObservations("traces must hold at least one trace; they hold none.")
     chosen = _one_name([one for _, one in made], question)
     records = ((at, one) for at, one in made if one.get("assessment_name") == chosen)
     statements, notes = walk(records, _statement, _OVERRIDDEN, _ERROR, _BY_TEAM)
     return Export(list(place), statements, "trace", notes)
-
-
-def _refuse_repeated(traces: Sequence[dict[str, Any]]) -> None:
-    times = Counter(_trace_id(trace) for trace in traces if "assessment_name" not in trace)
-    repeated = [name for name, n in times.items() if n > 1]
-    if repeated:
-        raise InvalidObservations(
-            f"every trace must appear once; trace {repeated[0]} appears {times[repeated[0]]} times "
-            f"({len(repeated):,} of {len(times):,} are repeated). Export them once, or drop the copies."
-        )
 
 
 def _trace_id(trace: dict[str, Any]) -> str:

@@ -7,22 +7,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes
 from twoheads.observations.checks import as_confidence
-from twoheads.observations.labels import is_missing, label_text
-from twoheads.tables.duckdb import pa
+from twoheads.observations.labels import label_text
+from twoheads.tables.duckdb import BATCH_ROWS, pa
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema.coding import UNKNOWN, Coder, code_by
-from twoheads.tables.schema.ids import as_text, blanks
+from twoheads.tables.schema.ids import as_text, numbered_names, refuse_blanks
 from twoheads.tables.schema.plan import LabelColumns
 from twoheads.tables.schema.row_names import TableRows, located
 from twoheads.tables.schema.unknown_labels import not_a_class
-
-_ROWS = 131_072
 
 
 def kinds_of_labels(*tables: LabelTable | None) -> list[Any]:
@@ -68,9 +65,9 @@ class LabelTable:
 
     def batches(self) -> Iterator[Any]:
         """Record batches (id, annotator, label, row, sure)."""
-        for batch in self.source.batches(self._wanted(), _ROWS):
+        for batch in self.source.batches(self._wanted(), BATCH_ROWS):
             ids = batch.column(0)
-            self._refuse_blank(blanks(ids), self.columns.item, "item")
+            refuse_blanks(self.source, self.columns.item, ids, self.n_rows)
             text, rows = as_text(ids), np.arange(self.n_rows, self.n_rows + len(batch))
             for name, column in self.columns.labels.items():
                 numbers = map(pa.array, (self._annotators(batch, name), self._labels(batch.column(column)), rows))
@@ -104,12 +101,7 @@ class LabelTable:
         column = self.columns.annotator
         if not column:
             return np.full(len(batch), self._number(self.annotators, name))
-        codes = code_by(
-            [batch.column(column)],
-            lambda value: -1 if is_missing(value) else self._number(self.annotators, label_text(value)),
-        )
-        self._refuse_blank(codes < 0, column, "person")
-        return codes
+        return numbered_names(self.source, column, batch.column(column), self.annotators, self.n_rows, "person")
 
     def _confidence(self, batch: Any, name: str) -> Any:
         column = self.columns.confidence.get(name)
@@ -127,13 +119,6 @@ class LabelTable:
         self.times += [0] * len(new)
         self.times = [before + int(more) for before, more in zip(self.times, counts, strict=True)]
         return numbers
-
-    def _refuse_blank(self, blank: NDArray[np.bool_], column: str, what: str) -> None:
-        if blank.any():
-            where = self.source.where(self.n_rows + int(blank.argmax()))
-            raise InvalidObservations(
-                f"column {column!r} must name the {what} in every row; {where} is blank. Name it, or drop the row."
-            )
 
     @staticmethod
     def _number(known: dict[str, int], name: str) -> int:

@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 
 from twoheads.errors import InvalidObservations
-from twoheads.observations.labels import is_missing, label_text, sorted_names
-from twoheads.tables.duckdb import Database, feed, interruptible, pa, room
+from twoheads.observations.labels import sorted_names
+from twoheads.tables.duckdb import BATCH_ROWS, Database, feed, interruptible, pa, room
 from twoheads.tables.formats.data_file import Span, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.join.sorted_rows import SortedRows
-from twoheads.tables.schema.coding import code_by
-from twoheads.tables.schema.ids import as_text, refuse_blanks
-
-_ROWS = 131_072
+from twoheads.tables.schema.ids import as_text, numbered_names, refuse_blanks
 
 
 def models_in(source: Source, column: str) -> list[str]:
     """The distinct names in a column of models, in order; none may be blank."""
     found: dict[str, int] = {}
     start = 0
-    for batch in source.batches(Wanted(labels=(column,), nothing=()), _ROWS):
-        _numbered(source, column, batch.column(0), found, start)
+    for batch in source.batches(Wanted(labels=(column,), nothing=()), BATCH_ROWS):
+        numbered_names(source, column, batch.column(0), found, start, "model")
         start += len(batch)
     return sorted_names(found)
 
@@ -141,10 +138,10 @@ class RowsByItem(Source):
         place = {name: at for at, name in enumerate(self.models)}
         wanted = Wanted(self._item, (self._model,), tuple(self._numbers))
         start = 0
-        for batch in self._long.batches(wanted, _ROWS):
+        for batch in self._long.batches(wanted, BATCH_ROWS):
             ids = batch.column(0)
             refuse_blanks(self._long, self._item, ids, start)
-            model = _numbered(self._long, self._model, batch.column(self._model), place, start)
+            model = numbered_names(self._long, self._model, batch.column(self._model), place, start, "model")
             key, rows = as_text(ids), np.arange(start, start + len(batch))
             columns = [ids.cast(kind) if pa.types.is_dictionary(ids.type) else ids if ids.type == kind else key, key]
             columns += [pa.array(model, pa.int64()), pa.array(rows)]
@@ -162,16 +159,6 @@ class RowsByItem(Source):
                 f"{list(self.models)[model]!r} ({int(repeats):,} of {self._long.n_rows:,} rows are repeats). "
                 "Keep one of each."
             )
-
-
-def _numbered(source: Source, column: str, names: Any, known: dict[str, int], start: int) -> Any:
-    codes = code_by([names], lambda name: -1 if is_missing(name) else known.setdefault(label_text(name), len(known)))
-    if (codes < 0).any():
-        raise InvalidObservations(
-            f"column {column!r} must name the model in every row; {source.where(start + int((codes < 0).argmax()))} "
-            "is blank. Name it, or drop the row."
-        )
-    return codes
 
 
 _REPEATS = """

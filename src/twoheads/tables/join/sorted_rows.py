@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes
-from twoheads.tables.duckdb import pa
+from twoheads.tables.duckdb import BATCH_ROWS, pa
 
 
 class SortedRows:
@@ -24,7 +24,7 @@ class SortedRows:
     """
 
     def __init__(self, connection: Any, sql: str, ranks: Ranks | None = None) -> None:
-        reader = connection.cursor().sql(sql).to_arrow_reader(131_072)
+        reader = connection.cursor().sql(sql).to_arrow_reader(BATCH_ROWS)
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
         self._batches, self._ranks = iter(reader), ranks
         self._held = _numbers(nothing)

@@ -13,7 +13,7 @@ from twoheads.tables.kept.day_rows import KEYS
 WHAT = ("new", "replaced", "removed")
 #: In which order the rows of an item come.
 _THEN = {"answers": ", annotator, answer, confidence", "truth_by": ", annotator"}
-#: How many ids that were not found are told at most.
+#: Most ids to forget that are reported because no item has them.
 _MOST_LOST = 100
 _NUMBERED = "(PARTITION BY item, annotator ORDER BY answer, confidence)"
 
@@ -38,7 +38,8 @@ class BlockMerge:
 
     def __init__(self, connection: Any, numbers: Sequence[str], start: int | None) -> None:
         self._db, self._numbers, self._start = connection, numbers, start
-        #: Of each count its kind, the key of its rows, what may differ between two, and whether all of it may be a gap.
+        #: For each count the kind of its rows, the columns in which two may differ, and whether rows with only gaps
+        #: there are left out.
         self._counted: dict[str, tuple[str, Sequence[str], bool]] = {
             "items": ("items", (), False),
             "answers": ("answers", ("answer", "confidence"), False),

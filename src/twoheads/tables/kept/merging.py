@@ -67,7 +67,8 @@ class Merge:
         for kind, columns in _COLUMNS.items():
             self._db.execute(f"CREATE TABLE day_{kind} ({', '.join(map(' '.join, columns.items()))})")
         self._db.execute("CREATE TABLE gone (item VARCHAR)")
-        #: The models' columns of the rows to merge, with their types; numbered in SQL, where case tells no names apart.
+        #: The models' columns of the rows to merge, with their types. SQL has them by number, as it does not tell names
+        #: apart by case.
         self._numbers: dict[str, str] = {}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:

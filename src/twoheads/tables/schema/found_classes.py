@@ -8,14 +8,12 @@ from typing import Any
 from twoheads.observations.columns import class_names
 from twoheads.observations.labels import label_text, means_unsure, unsure_words
 from twoheads.observations.two_classes import with_other_class
-from twoheads.tables.duckdb import pc
+from twoheads.tables.duckdb import BATCH_ROWS, pc
 from twoheads.tables.formats.data_file import NO_VALUE, Wanted
 from twoheads.tables.formats.source import Source
 from twoheads.tables.schema.coding import plain_text
 from twoheads.tables.schema.roles import Roles
 from twoheads.text import spelling
-
-_ROWS = 131_072
 
 
 def named_or_found(
@@ -41,7 +39,7 @@ def named_or_found(
 def _labels_in(source: Source, columns: Sequence[str]) -> set[str]:
     """The distinct texts of columns of labels, whole numbers without decimals; blanks are not among them."""
     found: set[str] = set()
-    for batch in source.batches(Wanted(labels=tuple(columns), nothing=()), _ROWS):
+    for batch in source.batches(Wanted(labels=tuple(columns), nothing=()), BATCH_ROWS):
         for column in columns:
             found |= {
                 plain_text(label_text(value))

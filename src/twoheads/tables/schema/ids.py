@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations
-from twoheads.observations.labels import label_text
-from twoheads.tables.duckdb import connected, feed, pa, pc
+from twoheads.kernels.arrays import Codes
+from twoheads.observations.labels import is_missing, label_text
+from twoheads.tables.duckdb import BATCH_ROWS, connected, feed, pa, pc
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
+from twoheads.tables.formats.typed_columns import is_text
+from twoheads.tables.schema.coding import code_by
 from twoheads.tables.schema.id_hashes import IdHashes
-
-_ROWS = 131_072
 
 
 class IdCheck:
@@ -74,21 +75,17 @@ def _until(row: int, batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _same_texts(source: Source, column: str, hashes: NDArray[np.uint64]) -> Any:
+    """(id, times, repeats in all) of the first repeated id, of those that have one of the hashes; or None."""
     schema = pa.schema([("id", pa.string()), ("at", pa.int64())])
     with connected() as connection:
         connection.register("twice", pa.table({"hash": hashes}))
         copy = "CREATE TABLE ids AS FROM fed WHERE hash(id) IN (SELECT hash FROM twice)"
         feed(connection, copy, schema, numbered_ids(source, column))
-        return repeats_in(connection, "ids")
-
-
-def repeats_in(connection: Any, table: str) -> Any:
-    """(id, times, repeats in all) of the first repeated id of a DuckDB table (id, at), or None."""
-    return next(iter(connection.execute(_REPEATS.format(table=table)).fetchall()), None)
+        return next(iter(connection.execute(_REPEATS).fetchall()), None)
 
 
 _REPEATS = """
-    WITH repeated AS (SELECT id, count(*) AS times, min("at") AS first FROM {table} GROUP BY id HAVING count(*) > 1)
+    WITH repeated AS (SELECT id, count(*) AS times, min("at") AS first FROM ids GROUP BY id HAVING count(*) > 1)
     SELECT id, times, (SELECT sum(times - 1) FROM repeated) FROM repeated ORDER BY first LIMIT 1
 """
 
@@ -109,7 +106,7 @@ def repeated(source: Source, column: str, item: str, times: int, repeats: int) -
 def numbered_ids(source: Source, column: str) -> Iterator[Any]:
     """The ids of a table as text, with the number of each row, in record batches (id, at)."""
     start = 0
-    for batch in source.batches(Wanted(item=column), _ROWS):
+    for batch in source.batches(Wanted(item=column), BATCH_ROWS):
         ids = batch.column(0)
         refuse_blanks(source, column, ids, start)
         at = np.arange(start, start + len(ids))
@@ -119,11 +116,24 @@ def numbered_ids(source: Source, column: str) -> Iterator[Any]:
 
 def refuse_blanks(source: Source, column: str, ids: Any, start: int) -> None:
     """Refuse blank ids; they are those of the rows from ``start`` on."""
-    blank = blanks(ids)
+    _refuse_blank(source, column, blanks(ids), start, "item")
+
+
+def numbered_names(source: Source, column: str, names: Any, known: dict[str, int], start: int, what: str) -> Codes:
+    """The number of each row's name in ``known``, to which new names are added; none may be blank.
+
+    start, what  the number of the first row, and what the names are of
+    """
+    codes = code_by([names], lambda name: -1 if is_missing(name) else known.setdefault(label_text(name), len(known)))
+    _refuse_blank(source, column, codes < 0, start, what)
+    return codes
+
+
+def _refuse_blank(source: Source, column: str, blank: NDArray[np.bool_], start: int, what: str) -> None:
     if blank.any():
+        where = source.where(start + int(blank.argmax()))
         raise InvalidObservations(
-            f"column {column!r} must name the item in every row; {source.where(start + int(blank.argmax()))} is blank. "
-            "Name it, or drop the row."
+            f"column {column!r} must name the {what} in every row; {where} is blank. Name it, or drop the row."
         )
 
 
@@ -138,17 +148,13 @@ def as_text(ids: Any) -> Any:
 
 def blanks(ids: Any) -> NDArray[np.bool_]:
     """Which ids are blank: a gap, NaN, or text of blanks."""
-    if ids.null_count == 0 and not pa.types.is_floating(ids.type) and not _is_text(ids.type):
+    if ids.null_count == 0 and not pa.types.is_floating(ids.type) and not is_text(ids.type):
         return np.zeros(len(ids), dtype=bool)
-    if _is_text(ids.type):
+    if is_text(ids.type):
         empty = pc.or_(pc.equal(pc.binary_length(ids), 0), pc.utf8_is_space(ids))
     else:
         empty = pc.is_null(ids, nan_is_null=True)
     return np.asarray(pc.fill_null(empty, True))
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def as_items(ids: Any) -> NDArray[Any]:
