@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -25,6 +26,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("twoheads")
+
+#: Under nohup the commands that tests start would ignore it, as they inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 #: The CIFAR-10H files at hand: name, columns of votes, of probabilities and of the truth, and the truth's first code.
 CIFAR10H = {

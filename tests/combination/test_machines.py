@@ -199,6 +199,16 @@ def test_scores_are_cut_again_from_their_levels(team):
     assert np.array_equal(one.confidence, other.confidence, equal_nan=True)
 
 
+def test_levels_without_the_ends_of_their_silent_scores_are_refused(team, tmp_path):
+    team.save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text())
+    document["object"]["fitted"]["levels_"]["parameters"]["silent"] = {"tuple": []}
+    document["sha256"] = _checksum(document["object"])
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    with pytest.raises(InvalidArtifact, match="its levels_ are not one entry per member"):
+        th.load(tmp_path / "t.json")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [

@@ -79,3 +79,13 @@ def test_countable_items(make, kind, share, check):
 
 def test_what_is_opened_in_memory_stays_there():
     assert isinstance(in_memory("crowd", 0.4), InMemoryItems)
+
+
+def test_answered_unlabelled_items_keep_their_weights():
+    weight = np.arange(150) % 3 * 1.5
+    items = open_items(observed("crowd"), None, weight)
+    found = items.answered_unlabelled(1000)
+    asked = observed("crowd").answers.per_item() > 0
+    assert sorted(found.weight) == sorted(weight[asked & (weight > 0)])
+    assert items.answered_unlabelled(20).n_items == 20
+    assert open_items(observed("crowd"), None, np.where(asked, 0.0, 1.0)).answered_unlabelled() is None

@@ -1,4 +1,4 @@
-"""Folds by the content of items: even, and independent of rows, of annotators' numbers and of the names of classes."""
+"""Folds by the content of items: even, and independent of rows, of annotators and of the names of classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ import numpy as np
 
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.content import content_hashes, dealt_folds, folds_in_turn, name_hashes
+from twoheads.kernels.numerics.content import (
+    content_hashes,
+    content_order,
+    dealt_folds,
+    folds_in_turn,
+    marks_of,
+    name_hashes,
+    places,
+    sample_hashes,
+)
 
 N_ITEMS, N_PEOPLE = 400, 3
 NAMES = name_hashes(("ann", "bob", "cid"))
@@ -28,7 +37,10 @@ def some(seed=0):
 
 
 def folds(label, truth, names=NAMES):
-    return dealt_folds(*content_hashes(block(label, truth), names), 10)
+    given = block(label, truth)
+    content, _ = content_hashes(given, names, places(2))
+    _, alike = content_hashes(given, *marks_of(given, N_PEOPLE))
+    return dealt_folds(content, alike, 10)
 
 
 def by_kind(label, truth, fold):
@@ -59,6 +71,42 @@ def test_the_names_of_classes_do_not_matter():
     np.testing.assert_array_equal(folds(1 - label, 1 - truth), folds(label, truth))
 
 
+def test_the_names_of_annotators_do_not_matter():
+    label, truth = some()
+    others = name_hashes(("zoe", "abe", "mia"))
+    np.testing.assert_array_equal(folds(label, truth, others), folds(label, truth))
+    given = block(label, truth)
+    np.testing.assert_array_equal(folds_in_turn(given, others, 5), folds_in_turn(given, NAMES, 5))
+
+
+def test_samples_depend_on_neither_names_nor_classes():
+    # Items without a model, of which two people answered a part each: nothing but answers tells items apart.
+    label, truth = some()
+    person = np.array([0, 1, 2, 0])[np.arange(N_ITEMS) % 4]
+    found = []
+    for who, called in (((0, 1, 2), (0, 1)), ((2, 0, 1), (1, 0))):
+        column = np.array(who)[person] * 2 + np.array(called)[label[:, 0]]
+        given = Block(
+            np.full((2, N_ITEMS), np.log(0.5)),
+            pack_answers(np.arange(N_ITEMS), column, N_ITEMS),
+            np.array(called)[truth],
+            no_model=np.ones(N_ITEMS, dtype=bool),
+        )
+        own, content = sample_hashes(given, NAMES, marks_of(given, N_PEOPLE))
+        rows = content_order(own, content)[:50]
+        found.append(np.unique(np.column_stack([person, label[:, 0], truth])[rows], axis=0, return_counts=True))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+def test_marks_add_up_over_blocks():
+    label, truth = some()
+    whole, parts = marks_of(block(label, truth), N_PEOPLE), (slice(0, 150), slice(150, None))
+    found = [marks_of(block(label[rows], truth[rows]), N_PEOPLE) for rows in parts]
+    for one, first, second in zip(whole, *found, strict=True):
+        np.testing.assert_array_equal(one, first + second)
+
+
 def test_all_that_a_fit_sees_of_an_item_is_content():
     label, truth = np.zeros((1, N_PEOPLE), dtype=int), np.array([0])
     sure = np.array([0.5, np.nan, 0.0])
@@ -70,9 +118,10 @@ def test_all_that_a_fit_sees_of_an_item_is_content():
         replace(given, weight=np.array([2.0])),
         replace(given, unsure=pack_answers(np.array([0]), np.array([1]), 1)),
     ]
-    hashes = {int(content_hashes(each, NAMES)[0][0]) for each in (given, *others)}
+    hashes = {int(content_hashes(each, NAMES, places(2))[0][0]) for each in (given, *others)}
     assert len(hashes) == len(others) + 1
-    assert content_hashes(given, NAMES)[1] == content_hashes(others[1], NAMES)[1]
+    alike = [content_hashes(each, NAMES, places(2))[1] for each in (given, others[1])]
+    assert alike[0] == alike[1]
 
 
 def test_hashes_of_names_are_the_same_in_every_process():

@@ -286,6 +286,17 @@ def test_agreement_tells_an_overconfident_model_from_a_sound_one():
     assert boasting > sound + 0.5
 
 
+def test_agreement_of_an_item_of_weight_2_is_that_of_two():
+    rng = np.random.default_rng(1)
+    z, label = np.log(rng.dirichlet(np.ones(3), 12).T), np.eye(3)[:, rng.integers(3, size=12)]
+    weight, chance = rng.integers(1, 4, 12), np.full(len(ACCURACY), 1.0 / len(ACCURACY))
+    rows, tau = np.repeat(np.arange(12), weight), np.linspace(-3.0, 4.0, 9)
+    weighted = agreement_log_density(z, label, ACCURACY, chance, weight.astype(float))
+    repeated = agreement_log_density(z[:, rows], label[:, rows], ACCURACY, chance)
+    np.testing.assert_allclose(weighted(tau), repeated(tau), atol=1e-12)
+    assert weighted.share == repeated.share
+
+
 def test_agreement_by_hand():
     # Two classes, one item, the model indifferent: q = 1/2 at every temperature, so nothing is learnt.
     density = agreement_log_density(np.log([[0.5], [0.5]]), np.array([[1.0], [0.0]]), np.array([0.8]), np.array([1.0]))

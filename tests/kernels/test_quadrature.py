@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, support
+from twoheads.kernels.numerics.quadrature import gauss_rule, normalised_weights, steady_maximum, support
 
 
 def _random_measure(seed, size=60):
@@ -71,3 +71,28 @@ def test_mean_of_a_sigmoid_under_a_normal():
     grid = np.linspace(-30, 30, 500)
     nodes, weights = gauss_rule(grid, normalised_weights(norm.logpdf(grid, 0.0, 1.3)), 24)
     assert weights @ expit(nodes) == pytest.approx(0.5, abs=1e-12)
+
+
+@given(st.floats(-3.9, 3.9), st.floats(0.3, 3.0))
+def test_a_steady_maximum_is_that_of_a_hill(top, width):
+    found = steady_maximum(lambda at: float(norm.logpdf(at, top, width)), -4.0, 4.0)
+    assert found == pytest.approx(top, abs=1e-9)
+    assert steady_maximum(lambda at: -float(np.cosh((at - top) / width)), -4.0, 4.0) == pytest.approx(top, abs=0.008)
+
+
+def test_a_steady_maximum_may_be_at_an_end_and_at_a_kink():
+    assert steady_maximum(lambda at: at, -4.0, 4.0) == 4.0
+    assert steady_maximum(lambda at: -at, -4.0, 4.0) == -4.0
+    # Flat on one side and steep on the other, where a spline would overshoot.
+    found = steady_maximum(lambda at: -0.1 * (at - 0.2) ** 2 - 100.0 * max(at - 0.7, 0.0), -4.0, 4.0)
+    assert found == pytest.approx(0.2, abs=1e-9)
+
+
+def test_a_steady_maximum_does_not_depend_on_rounding():
+    rng = np.random.default_rng(0)
+
+    def hill(at):
+        return 50.0 - np.cosh(at - 0.37) + 1e-13 * rng.normal()
+
+    found = [steady_maximum(hill, -4.0, 4.0) for _ in range(20)]
+    assert np.ptp(found) < 1e-9

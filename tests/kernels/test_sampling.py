@@ -38,6 +38,14 @@ def test_a_table_of_few_distinct_rows_is_sampled_evenly():
     assert len(np.unique(both)) >= len(both) - 4  # the first copies look alike
 
 
+def test_the_order_of_models_changes_no_hash():
+    rng = np.random.default_rng(3)
+    members = tuple(np.log(rng.dirichlet(np.ones(3), 50).T) for _ in range(3))
+    found = [item_hashes(Block(members[0], members=each)) for each in (members, members[::-1])]
+    assert len(np.unique(found[0])) == 50
+    np.testing.assert_array_equal(*found)
+
+
 def test_renaming_the_classes_changes_no_hash():
     rng = np.random.default_rng(1)
     order = np.array([2, 0, 3, 1])

@@ -8,26 +8,45 @@ import pytest
 from twoheads.kernels.confusion.score_levels import (
     N_LEVELS,
     SOFT_WEIGHT,
-    first_upper_level,
+    from_the_cut,
+    level_at,
     level_shares,
     limited_counts,
-    score_bounds,
+    score_cuts,
     score_levels,
 )
 
 
+def cuts(scores, share=0.6, second=None, weight=None):
+    scores = np.asarray(scores, dtype=float)
+    known = np.full(len(scores), np.nan) if second is None else np.asarray(second, dtype=float)
+    return score_cuts(scores, known, share, weight)
+
+
+def above(value):
+    return np.nextafter(value, np.inf)
+
+
 def test_few_values_are_levels_and_many_are_cut_at_tenths():
-    assert score_bounds(np.array([3.0, 1.0, 3.0, 7.0])).tolist() == [3.0, 7.0]
-    assert score_bounds(np.arange(100.0)).tolist() == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
-    assert score_bounds(np.array([5.0, 5.0])).tolist() == []
-    assert score_bounds(np.empty(0)).tolist() == []
+    assert cuts([3.0, 1.0, 3.0, 7.0]).bounds.tolist() == [above(1.0), 7.0]
+    lower, upper = [above(each) for each in (9.0, 19.0, 29.0, 39.0, 49.0)], [60.0, 70.0, 80.0, 90.0]
+    assert cuts(np.arange(100.0)).bounds.tolist() == lower + upper
+    assert cuts(np.arange(100.0), share=0.4).bounds.tolist() == [*lower[:-1], 50.0, *upper]
+    assert cuts([5.0, 5.0]).bounds.tolist() == []
+    assert cuts([]).bounds.tolist() == []
+
+
+def test_a_cut_is_where_it_is_nearest_to_a_tenth():
+    # 27 values: a tenth is at 2.7 of them, three tenths at 8.1, eight tenths at 21.6.
+    bounds = cuts(np.arange(27.0)).bounds
+    assert bounds[[0, 2]].tolist() == [above(2.0), above(7.0)]
+    assert bounds[7] == 22.0
 
 
 def test_ties_at_the_lowest_value_are_one_level():
-    scores = np.concatenate([np.zeros(85), np.arange(1.0, 16.0)])
-    bounds = score_bounds(scores)
-    assert len(bounds) < N_LEVELS - 1
-    assert score_levels(np.zeros(1), bounds).tolist() == [0]
+    found = cuts(np.concatenate([np.zeros(85), np.arange(1.0, 16.0)]))
+    assert len(found.bounds) < N_LEVELS - 1
+    assert score_levels(np.zeros(1), found.bounds).tolist() == [0]
 
 
 def test_scores_beyond_those_of_the_fit_are_in_the_outer_levels():
@@ -36,10 +55,59 @@ def test_scores_beyond_those_of_the_fit_are_in_the_outer_levels():
 
 @pytest.mark.parametrize(("share", "upper"), [(0.1, 4), (0.5, 2), (0.9, 1)])
 def test_the_sides_are_cut_where_as_many_scores_are_above_as_the_class_has_items(share, upper):
-    # Ten scores at 0..4, two each: above level 1, 2, 3, 4 there are 80, 60, 40 and 20 %.
+    # Ten scores at 0..4, two each: above level 1, 2, 3, 4 there are 80, 60, 40 and 20 %. With a share of one half,
+    # neither 60 nor 40 % are nearer; the items in the middle are known to be of the second class.
+    found = cuts(np.repeat(np.arange(5.0), 2), share, second=[np.nan] * 4 + [1.0, 1.0] + [np.nan] * 4)
+    assert found.upper == {0.1: 4, 0.5: 2, 0.9: 1}[share] == upper
+    assert not found.silent.any()
+
+
+def test_what_is_in_the_middle_and_on_no_side_says_nothing():
     scores = np.repeat(np.arange(5.0), 2)
-    found = first_upper_level(scores, score_bounds(scores), share)
-    assert found == {0.1: 4, 0.5: 2, 0.9: 1}[share] == upper
+    for second in (None, [np.nan] * 4 + [0.0, 1.0] + [np.nan] * 4):
+        found = cuts(scores, 0.5, second)
+        assert (found.bounds.tolist(), found.upper) == ([above(0.0), 3.0, 4.0], 2)
+        assert found.silent.tolist() == [above(1.0), 3.0]
+    lower = cuts(scores, 0.5, [np.nan] * 4 + [0.0, 0.5] + [np.nan] * 4)
+    assert (lower.upper, lower.silent.tolist()) == (3, [0.0, 0.0])
+    # Of two scores, as many on each side, only new ones are in the middle.
+    assert cuts([1.0, 4.0], 0.5).silent.tolist() == [above(1.0), 4.0]
+    assert not cuts([1.0, 4.0], 0.4).silent.any()
+
+
+def test_levels_are_counted_from_the_cut():
+    level = np.arange(4)
+    assert from_the_cut(level, 3).tolist() == [-2.5, -1.5, -0.5, 0.5]
+    assert level_at(from_the_cut(level, 3), 3).tolist() == level.tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_reversed_scores_are_cut_in_the_mirror(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    scores = rng.choice([rng.normal(size=n), rng.integers(-2, 3, n), np.round(rng.normal(size=n), 1)][seed % 3], n)
+    second = rng.choice([np.nan, 0.0, 0.5, 1.0], n)
+    weight = rng.choice([0.5, 1.0, 2.0], n) if seed % 2 else None
+    new = np.concatenate([scores, rng.normal(size=200), np.arange(-30, 31) / 20])
+    for share in (0.5, 0.3, float(rng.random())):
+        one, other = cuts(scores, share, second, weight), cuts(-scores, 1.0 - share, 1.0 - second, weight)
+        level, mirrored = score_levels(new, one.bounds), score_levels(-new, other.bounds)
+        speaks, also = (
+            ~((at >= found.silent[0]) & (at < found.silent[1])) for at, found in ((new, one), (-new, other))
+        )
+        assert np.array_equal(speaks, also)
+        assert np.array_equal(level[speaks], len(one.bounds) - mirrored[speaks])
+        if len(one.bounds):
+            assert other.upper == len(one.bounds) + 1 - one.upper
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_only_the_rank_of_scores_matters(seed):
+    rng = np.random.default_rng(seed)
+    scores, new = np.round(rng.normal(size=51), seed % 3), rng.normal(size=200)
+    one, other = cuts(scores, 0.5), cuts(np.exp(scores), 0.5)
+    assert np.array_equal(score_levels(new, one.bounds), score_levels(np.exp(new), other.bounds))
+    assert one.upper == other.upper
 
 
 def test_without_counts_a_level_says_nothing_beyond_its_side():

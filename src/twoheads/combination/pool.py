@@ -16,7 +16,7 @@ from twoheads.engines.blocks import sum_blocks
 from twoheads.kernels.answers import vote_shares
 from twoheads.kernels.arrays import Floats
 from twoheads.kernels.blocks import Block, joined
-from twoheads.kernels.numerics.content import content_order, name_hashes, sample_hashes
+from twoheads.kernels.numerics.content import content_order, marks_of, name_hashes, sample_hashes
 from twoheads.kernels.panel.models import ModelPanel, fit_models, model_features, models_log_proba
 from twoheads.kernels.priors import LOG_WEIGHT_SD
 from twoheads.kernels.simplex import LOG_FLOOR, log_softmax_sums, mean_log_proba
@@ -83,7 +83,8 @@ class ModelPool(BaseEstimator):
         block = joined(blocks)
         limit = min(MOST_ITEMS, MOST_NUMBERS // n_classes)
         if block.n_items > limit:
-            block = block.take(np.sort(content_order(*sample_hashes(block, name_hashes(())))[:limit]))
+            hashes = sample_hashes(block, name_hashes(()), marks_of(block, 0))
+            block = block.take(np.sort(content_order(*hashes)[:limit]))
         assert block.true_label is not None
         calibrated = self._calibrated(block)
         weight = np.ones(block.n_items) if block.weight is None else block.weight

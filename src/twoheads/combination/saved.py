@@ -86,9 +86,11 @@ def _need_members(team: Combiner) -> None:
     need(set(levels.names) <= set(team.annotators_), "its levels_ are of others than its annotators_")
     need(set(levels.machines) <= set(team.machines_), "the machines of its levels_ are not among its machines_")
     need(levels.positive in map(label_text, team.classes_.tolist()), "the positive class of its levels_ is not a class")
-    need(len(levels.names) == len(levels.bounds) == len(levels.upper), "its levels_ are not one entry per member")
-    for bounds, upper in zip(levels.bounds, levels.upper, strict=True):
+    fine = len(levels.names) == len(levels.bounds) == len(levels.upper) == len(levels.silent)
+    need(fine, "its levels_ are not one entry per member")
+    for bounds, upper, silent in zip(levels.bounds, levels.upper, levels.silent, strict=True):
         need_floats(bounds, (None,), "levels_.bounds")
+        need_floats(silent, (2,), "levels_.silent")
         need(len(bounds) < N_LEVELS and bool((np.diff(bounds) > 0).all()), "the bounds of its levels_ do not rise")
         fine = isinstance(upper, int) and 1 <= upper <= max(1, len(bounds))
         need(fine, "the upper levels of its levels_ are out of range")

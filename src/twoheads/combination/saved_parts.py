@@ -185,8 +185,8 @@ def _need_levels(sample: ItemSample, team: Combiner) -> None:
     if sample.confidence is None or team.levels_ is None:
         return
     scored = np.isin(sample.column // len(team.classes_), [team.annotators_.index(one) for one in team.levels_.names])
-    level = sample.confidence[scored & ~np.isnan(sample.confidence)]
-    fine = bool(((level >= 0) & (level < N_LEVELS) & (level % 1 == 0)).all())
+    steps = sample.confidence[scored & ~np.isnan(sample.confidence)]
+    fine = bool(((np.abs(steps) < N_LEVELS - 1) & (steps % 1 == 0.5)).all())
     need(fine, "the confidence of its ItemSample is not a level of its scores")
 
 

@@ -1,4 +1,4 @@
-"""Scores as answers: each is the side that it is on, with its level in place of a confidence."""
+"""Scores as answers: each is the side that it is on, with its level from the cut in place of a confidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values,
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.class_shares import shares_by_labels
-from twoheads.kernels.confusion.score_levels import first_upper_level, score_bounds, score_levels
+from twoheads.kernels.confusion.score_levels import from_the_cut, middle_ranks, score_cuts, score_levels
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 from twoheads.observations.members import Scores
@@ -57,6 +57,7 @@ class ScoreLevels(BaseEstimator):
     names     the members who give scores
     bounds    of each, the lower bounds of all levels but the first
     upper     of each, the first level whose answer is the second class
+    silent    of each, the ends of the scores in the middle that are no answer (`ScoreCuts`)
     machines  those of them that are machines
     positive  the name of the class that high scores mean
     """
@@ -64,6 +65,7 @@ class ScoreLevels(BaseEstimator):
     names: tuple[str, ...]
     bounds: tuple[Floats, ...]
     upper: tuple[int, ...]
+    silent: tuple[Floats, ...]
     machines: tuple[str, ...]
     positive: str
 
@@ -87,13 +89,14 @@ class ScoreLevels(BaseEstimator):
         values = np.concatenate([part.scores.values for part in parts])
         weighted = parts[0].weight is not None
         weight = np.concatenate([part.weight for part in parts if part.weight is not None]) if weighted else None
-        bounds, upper = [], []
+        truth, votes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("truth", "second"))
+        second, cuts = _known_of_second(values, truth, votes, weight), []
         for column in values.T:
             given = ~np.isnan(column)
             own = None if weight is None else weight[given]
-            bounds.append(score_bounds(column[given], own))
-            upper.append(first_upper_level(column[given], bounds[-1], share, own))
-        return cls(first.names, tuple(bounds), tuple(upper), first.machines, first.positive)
+            cuts.append(score_cuts(column[given], second[given], share, own))
+        bounds, upper, silent = zip(*((cut.bounds, cut.upper, cut.silent) for cut in cuts), strict=True)
+        return cls(first.names, bounds, upper, silent, first.machines, first.positive)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -106,7 +109,10 @@ class ScoreLevels(BaseEstimator):
         return tuple(position.get(name, len(annotators)) for name in self.names)
 
     def answered(self, observations: Observations) -> Observations:
-        """Observations in which scores are answers, and levels their confidence; all of one level say nothing."""
+        """Observations in which scores are answers, and their levels from the cut between the sides their confidence.
+
+        All of one level say nothing, nor do those in the middle that are on no side.
+        """
         scores = observations.scores
         if scores is None:
             return observations
@@ -117,11 +123,13 @@ class ScoreLevels(BaseEstimator):
         items, columns, numbers = [item_of_answers(old)[there]], [old.column[there]], [sure[there]]
         for place, (name, column) in enumerate(zip(scores.names, scores.values.T, strict=True)):
             at = self.names.index(name)
-            given = np.flatnonzero(~np.isnan(column)) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
+            start, end = self.silent[at]
+            speaks = ~np.isnan(column) & ~((column >= start) & (column < end))
+            given = np.flatnonzero(speaks) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
             level = score_levels(column[given], self.bounds[at])
             items.append(given)
             columns.append((n_people + place) * n_classes + (level >= self.upper[at]))
-            numbers.append(level.astype(np.float64))
+            numbers.append(from_the_cut(level, self.upper[at]))
         item, answer, number = map(np.concatenate, (items, columns, numbers))
         return replace(
             observations,
@@ -184,6 +192,19 @@ def _renumbered(column: Codes, position: Codes, n_answers: int) -> Codes:
     """Columns of answers where annotator ``p`` is ``position[p]``."""
     person, answer = np.divmod(column, n_answers)
     return np.where(column == MISSING, MISSING, position[person] * n_answers + answer)
+
+
+def _known_of_second(values: Floats, truth: Codes, votes: Floats, weight: Floats | None) -> Floats:
+    """Of each item the truth as 0 or 1, else the mean of the answers' share of the second class and of scores' ranks.
+
+    NaN where there is nothing.
+    """
+    ranks = [middle_ranks(column, weight) for column in values.T]
+    parts = np.stack([votes, *ranks])
+    there = ~np.isnan(parts)
+    total = np.where(there, parts, 0.0).sum(axis=0)
+    mean = np.divide(total, there.sum(axis=0), out=np.full(len(truth), np.nan), where=there.any(axis=0))
+    return np.where(truth == MISSING, mean, truth)
 
 
 def _share_of_second(parts: Sequence[ScoreSample]) -> float:

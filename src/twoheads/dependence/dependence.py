@@ -8,7 +8,6 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 
@@ -31,6 +30,7 @@ from twoheads.kernels.dependence.mode import (
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio, model_share
+from twoheads.kernels.numerics.quadrature import steady_maximum
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -209,16 +209,15 @@ class Dependence(BaseEstimator):
         middle, sd = float(logit(expected)), self.logit_correlation_sd
         start: Start = (prior.log_temperature_mean, prior.correlation_mean)
 
-        def loss(at: float) -> float:
+        def log_posterior(at: float) -> float:
             nonlocal start  # the mode moves little from one correlation to the next
-            correlation = float(expit(at))
+            correlation = float(expit(middle + sd * at))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
             posterior = Posterior(kept.sums, model_alone_weight(n), prior, ratio_at(correlation))
-            start = mode = dependence_mode(posterior, start, n_classes, enough=1e-2)
-            return 0.5 * ((at - middle) / sd) ** 2 - mode.log_posterior
+            start = mode = dependence_mode(posterior, start, n_classes)
+            return mode.log_posterior - 0.5 * at**2
 
-        bounds = middle - 4.0 * sd, middle + 4.0 * sd
-        return float(expit(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-2}).x))
+        return float(expit(middle + sd * steady_maximum(log_posterior, -4.0, 4.0)))
 
     def proba(self, log_proba: Floats, log_likelihood: Floats, answers: Answers | None = None) -> Floats:
         """Probability of each class, (n_classes, n_items), from log m and the answers' log-likelihood of that shape."""

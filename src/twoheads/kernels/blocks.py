@@ -59,6 +59,10 @@ class Block:
         """The sum of the items' weights."""
         return float(self.n_items if self.weight is None else self.weight.sum())
 
+    def weight_shares(self) -> Floats:
+        """Each item's share of the total weight, (n_items,)."""
+        return np.full(self.n_items, 1.0 / self.n_items) if self.weight is None else self.weight / self.weight.sum()
+
     def soft_target(self) -> Floats:
         """The target as probabilities, one-hot for a known truth, (n_classes, n_items)."""
         if self.target is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from twoheads.combination.fitting.cross_fitting import apart, out_of_fold_likeli
 from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
 from twoheads.combination.fitting.left_out import left_out_posteriors
 from twoheads.combination.fitting.state import FitState
-from twoheads.combination.items.protocol import Schema
+from twoheads.combination.items.protocol import Schema, sample_hashes_of
 from twoheads.combination.rule import CombinationRule
 from twoheads.combination.statistics.folds import crowd_counts_by_fold
 from twoheads.dependence import Dependence
@@ -27,7 +27,6 @@ from twoheads.kernels.dependence.left_out import MOST_LABELS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.kernels.dependence.witnesses import strength_items
-from twoheads.kernels.numerics.content import name_hashes, sample_hashes
 from twoheads.kernels.numerics.sampling import Hashes
 from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
 
@@ -47,7 +46,7 @@ def sample_limit(n_classes: int) -> int:
 def unlabelled_share(state: FitState) -> float:
     """How much the unlabelled items count, from 0 to 1, rising with their number so that no single one makes a jump."""
     block = state.items.answered_unlabelled()
-    return 0.0 if block is None else share_of_unlabelled(block.n_items)
+    return 0.0 if block is None else share_of_unlabelled(block.total_weight())
 
 
 def fit_agreement(state: FitState) -> FitState:
@@ -58,7 +57,7 @@ def fit_agreement(state: FitState) -> FitState:
     if block is None:
         return state
     log_proba, label_shares = state.rule.model_log_proba(block), state.rule.human_label_shares(block)
-    density = agreement_log_density(log_proba, label_shares, *state.confusion.accuracy_posterior())
+    density = agreement_log_density(log_proba, label_shares, *state.confusion.accuracy_posterior(), block.weight)
     return replace(state, agreement=density)
 
 
@@ -120,10 +119,10 @@ def _fit(state: FitState, log_temperature_prior: tuple[float, float] | None = No
         blocks = blocks if blocks[0].n_items >= MIN_ITEMS else labelled.blocks(min_items=MIN_ITEMS)
         whole = StreamedEvidence(transform_blocks(partial(_stage_input, rule), blocks), out_of_fold)
     sampled = rule.has_model and len(labelled) > strength_items(n_classes)
-    names = name_hashes(state.schema.annotators) if sampled else None
+    hashes = sample_hashes_of(few, state.schema.annotators) if sampled else None
     with_model, without_model = state.statistics.answered
     dependence = copy(state.dependence).fit(
-        list(map_blocks(partial(_evidence, rule, out_of_fold, names), few)),
+        list(map_blocks(partial(_evidence, rule, out_of_fold, hashes), few)),
         whole,
         n=float(with_model if rule.has_model else with_model + without_model),
         log_temperature_prior=prior,
@@ -228,7 +227,7 @@ def _unlabelled_evidence(state: FitState) -> Evidence | None:
     block = state.items.answered_unlabelled(strength_items(state.schema.n_classes)) if total > 0 else None
     if block is None:
         return None
-    weight = np.full(block.n_items, total / block.n_items)
+    weight = total * block.weight_shares()
     if block.no_model is not None:
         weight[block.no_model] = 0.0
     truth = np.full(block.n_items, MISSING)
@@ -242,9 +241,14 @@ def unlabelled_weight(state: FitState) -> float:
     return state.parts.unlabelled_weight * max(statistics.answered_items - float(statistics.answered.sum()), 0.0)
 
 
-def _evidence(rule: CombinationRule, out_of_fold: OutOfFoldLikelihood, names: Hashes | None, block: Block) -> Evidence:
-    """The evidence of a block, with hashes where it is to be sampled, which needs those of the annotators' names."""
-    return Evidence.of(_stage_input(rule, block), out_of_fold, None if names is None else sample_hashes(block, names))
+def _evidence(
+    rule: CombinationRule,
+    out_of_fold: OutOfFoldLikelihood,
+    hashes: Callable[[Block], tuple[Hashes, Hashes]] | None,
+    block: Block,
+) -> Evidence:
+    """The evidence of a block, with hashes where it is to be sampled."""
+    return Evidence.of(_stage_input(rule, block), out_of_fold, None if hashes is None else hashes(block))
 
 
 def _stage_input(rule: CombinationRule, block: Block) -> Block:

@@ -215,7 +215,7 @@ def _overlap(state: FitState) -> Floats:
     block = state.items.answered_unlabelled() if weight > 0 else None
     if block is None:
         return overlap
-    return overlap + model_overlap(block.log_proba, np.full(block.n_items, weight / block.n_items))
+    return overlap + model_overlap(block.log_proba, weight * block.weight_shares())
 
 
 def _run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight: float | None = None) -> FitState:

@@ -80,11 +80,15 @@ class InMemoryItems:
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
         """At most so many items with an answer and no truth, by what they are; None where there is none."""
-        rest = np.flatnonzero((self.truth == MISSING) & (self.observations.answers.per_item() > 0))
-        if len(rest) and (len(rest) > size or self.weight is not None):
-            rest = rest[self.take(rest)._by_content()]
-        rows = np.sort(self._evenly_spaced(rest, size))
-        return self.take(rows)._block(slice(0, len(rows))) if len(rows) else None
+        there = (self.truth == MISSING) & (self.observations.answers.per_item() > 0)
+        rest = np.flatnonzero(there if self.weight is None else there & (self.weight > 0))
+        if not len(rest):
+            return None
+        items = self.take(rest)
+        if len(rest) > size:
+            rows = np.sort(items._evenly_spaced(items._by_content(), size))
+            items = replace(items.take(rows), weight=None)  # by which they are spaced
+        return items._block(slice(0, len(items)))
 
     @property
     def is_weighted(self) -> bool:
@@ -107,7 +111,7 @@ class InMemoryItems:
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
         """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""
-        if self.weight is None or not len(rows):
+        if self.weight is None:
             return rows[evenly_spaced(len(rows), size)]
         end = np.cumsum(self.weight[rows])
         place = np.searchsorted(end, evenly_spaced(round(end[-1]), size), side="right")

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from twoheads.combination.learnt import LearntItems
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
-from twoheads.engines.blocks import map_blocks
+from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.errors import InvalidObservations
 from twoheads.kernels.answers import Answers, item_of_answers
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block, without_annotators
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.numerics.content import content_order, name_hashes, sample_hashes
+from twoheads.kernels.numerics.content import Marks, content_order, marks_of, name_hashes, sample_hashes
+from twoheads.kernels.numerics.sampling import Hashes
 from twoheads.observations import Observations
 from twoheads.text import count
 
@@ -146,7 +147,10 @@ class Items(Protocol):
         """At most so many items, by what they are and not where they stand, in blocks in memory."""
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
-        """At most so many of the items with an answer and no truth, chosen likewise; None where there is none."""
+        """At most so many of the items with an answer and no truth, chosen likewise; None where there is none.
+
+        Its weights are what each counts among them.
+        """
 
     @property
     def is_weighted(self) -> bool:
@@ -169,10 +173,16 @@ class CountableItems(Items, Protocol):
 
 def content_places(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Codes:
     """The positions of all items of the blocks in a random order, which depends on nothing but what the items are."""
-    hashes = list(map_blocks(partial(sample_hashes, annotators=name_hashes(annotators)), blocks))
+    hashes = list(map_blocks(sample_hashes_of(blocks, annotators), blocks))
     own, content = (np.concatenate([each[at] for each in hashes]) for at in (0, 1))
     del hashes  # of a large table they take as much memory as a block
     return content_order(own, content)
+
+
+def sample_hashes_of(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Callable[[Block], tuple[Hashes, Hashes]]:
+    """`sample_hashes` as a function of one of the blocks, which are all that a sample is drawn from."""
+    marks = Marks(*sum_blocks(partial(marks_of, n_annotators=len(annotators)), blocks))
+    return partial(sample_hashes, names=name_hashes(annotators), marks=marks)
 
 
 def composed(first: BlockFunction | None, then: BlockFunction) -> BlockFunction:

@@ -13,7 +13,7 @@ from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.content import content_hashes, dealt_folds, name_hashes
+from twoheads.kernels.numerics.content import Marks, content_hashes, dealt_folds, marks_of, name_hashes, places
 from twoheads.kernels.numerics.sampling import Hashes, item_hashes
 
 #: Where annotators share a matrix, an item is predicted from one fitted without its fold.
@@ -42,15 +42,16 @@ def by_content(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Callable
 
     blocks  of all labelled items
     """
-    names = name_hashes(annotators)
-    number, content, alike = map(np.concatenate, zip(*map_blocks(partial(_content, names), blocks), strict=True))
+    names, marks = name_hashes(annotators), Marks(*sum_blocks(partial(marks_of, n_annotators=len(annotators)), blocks))
+    number, content, alike = map(np.concatenate, zip(*map_blocks(partial(_content, names, marks), blocks), strict=True))
     order = np.argsort(number)
     return partial(_with_dealt_folds, number[order], dealt_folds(content, alike, N_FOLDS)[order])
 
 
-def _content(names: Hashes, block: Block) -> tuple[Codes, Hashes, Hashes]:
+def _content(names: Hashes, marks: Marks, block: Block) -> tuple[Codes, Hashes, Hashes]:
     assert block.number is not None
-    rows, (content, alike) = _without_model(block), content_hashes(block, names)
+    rows, (content, _) = _without_model(block), content_hashes(block, names, places(len(block.log_proba)))
+    _, alike = content_hashes(block, *marks)
     return block.number[rows], content[rows], alike[rows]
 
 

@@ -10,7 +10,7 @@ from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.score_levels import N_LEVELS
+from twoheads.kernels.confusion.score_levels import N_LEVELS, from_the_cut, level_at, score_levels
 
 
 def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
@@ -20,13 +20,15 @@ def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """From levels of scores to others: an old level goes to the new one that contains its lower bound.
+    """From levels of scores to others: an old level goes to the new one that contains its end at the other side.
 
+    old         the upper levels of the old ones
     levels      the new ones
     place       (n_members, n_levels) the new level of each old one
     annotators  (n_members,) the number of each member among the annotators
     """
 
+    old: Codes
     levels: ScoreLevels
     place: Codes
     annotators: Codes
@@ -38,7 +40,7 @@ class LevelChange:
         """The change from old to new levels; None where there is none."""
         if old is None or new is None or _are_same(old, new):
             return None
-        return cls(new, _new_levels(old, new), np.array(new.places(annotators)))
+        return cls(np.array(old.upper), new, _new_levels(old, new), np.array(new.places(annotators)))
 
     def responses(self, response_counts: Floats) -> Floats:
         """Counts of responses whose first rows are those of scores."""
@@ -66,15 +68,16 @@ class LevelChange:
         n_classes, upper = len(sample.log_proba), np.array(self.levels.upper)
         member = scored_rank(self.annotators, sample.column // n_classes)
         at = np.flatnonzero((member >= 0) & ~np.isnan(sample.confidence))
-        level = self.place[member[at], sample.confidence[at].astype(np.intp)]
+        member = member[at]
+        level = self.place[member, level_at(sample.confidence[at], self.old[member])]
         column, confidence = sample.column.copy(), sample.confidence.copy()
-        column[at] = column[at] // n_classes * n_classes + (level >= upper[member[at]])
-        confidence[at] = level
+        column[at] = column[at] // n_classes * n_classes + (level >= upper[member])
+        confidence[at] = from_the_cut(level, upper[member])
         return replace(sample, column=column, confidence=confidence)
 
 
 def _are_same(one: ScoreLevels, other: ScoreLevels) -> bool:
-    pairs = zip(one.bounds, other.bounds, strict=True)
+    pairs = zip((*one.bounds, *one.silent), (*other.bounds, *other.silent), strict=True)
     return one.upper == other.upper and all(np.array_equal(*pair) for pair in pairs)
 
 
@@ -82,5 +85,7 @@ def _new_levels(old: ScoreLevels, new: ScoreLevels) -> Codes:
     """The new level of each old one, (n_members, n_levels)."""
     place = np.zeros((len(old.names), N_LEVELS), dtype=np.intp)
     for member, (before, after) in enumerate(zip(old.bounds, new.bounds, strict=True)):
-        place[member, : len(before) + 1] = np.searchsorted(after, [-np.inf, *before], side="right")
+        upper = old.upper[member]
+        ends = np.concatenate([np.nextafter(before[:upper], -np.inf), before[upper - 1 :]])
+        place[member, : len(ends)] = score_levels(ends, after)
     return place

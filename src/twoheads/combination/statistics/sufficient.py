@@ -113,7 +113,8 @@ class SufficientStatistics(BaseEstimator):
     @property
     def mean_overlap_at_least_two(self) -> bool:
         """Whether answered items have two answers or more on average: annotators can then be judged by each other."""
-        return self.has_overlap and bool(self.annotation_counts[0].sum() >= 2 * self.answered_items)
+        # Sums of weights round by the order of items: exactly two answers on each must not be fewer.
+        return self.has_overlap and bool(self.annotation_counts[0].sum() >= (2 - 1e-9) * self.answered_items)
 
     def without_sample(self) -> SufficientStatistics:
         """The sums alone."""

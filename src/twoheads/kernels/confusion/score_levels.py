@@ -4,15 +4,18 @@ A score is any number that rises with the chance of the second class. Only its r
 levels, and the first of these that means the second class splits the levels into two sides, the member's answer. Then
 ``P(level l | j) = phi_(side of l, j) w_lj``: phi is the member's matrix, as of anyone who answers, and w the share of
 the level among those of its side.
+
+Scores that fall with the chance of the first class are the same scores: all here is mirrored where they are reversed.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.response import dirichlet_strength
-from twoheads.kernels.numerics.quantiles import higher_quantiles
 
 N_LEVELS = 10
 #: Weight of the member's own distribution of levels, which is the same for both classes.
@@ -21,16 +24,81 @@ MARGINAL_WEIGHT = 8.0
 SOFT_WEIGHT = 30.0
 
 
-def score_bounds(scores: Floats, weight: Floats | None = None) -> Floats:
-    """Lower bounds of all levels but the first: of few distinct values each is a level, else tenths, ties merged.
+@dataclass(frozen=True, eq=False)
+class ScoreCuts:
+    """Where one member's scores are cut.
+
+    bounds  lower bounds of all levels but the first
+    upper   the first level that means the second class
+    silent  (2,) scores from the first of these up to, not at, the second are on no side; (0, 0) where all are on one
+    """
+
+    bounds: Floats
+    upper: int
+    silent: Floats
+
+
+def score_cuts(scores: Floats, second: Floats, share: float, weight: Floats | None = None) -> ScoreCuts:
+    """Cut scores into levels, and these into two sides.
+
+    Few distinct values are a level each, else cuts are where they are nearest to tenths. The sides are cut where as
+    many scores are above as the second class has items, or nearly; of two cuts that are as near, by the share, then by
+    ``second`` of the scores between them. If that does not decide either, what is in the middle says nothing.
+
+    scores  (n_scores,)
+    second  (n_scores,) share of the second class in what is known about each item, NaN where nothing is
+    share   of the second class among items
+    weight  (n_scores,) of the scores' items; None for 1
+    """
+    values, place = np.unique(scores, return_inverse=True)
+    if len(values) < 2:
+        return ScoreCuts(np.empty(0), 1, np.zeros(2))
+    mass = np.bincount(place, weight, len(values)).astype(np.float64)
+    below = np.round(mass.cumsum()[:-1] / mass.sum(), 9)  # share of the scores up to each value but the last
+    tenths = np.arange(1, N_LEVELS) / N_LEVELS
+    middle = _nearest(below, 0.5)
+    lean = np.round(share - 0.5, 9) or _lean(second, place == middle[-1], weight) * (len(middle) > 1)
+    if len(values) <= N_LEVELS:
+        gaps = np.arange(len(below))
+    else:  # of two that are as near, the one nearer to the middle
+        upward = (tenths < 0.5) | ((tenths == 0.5) & (lean < 0))
+        gaps = np.unique([_nearest(below, tenth)[-up] for tenth, up in zip(tenths, upward.astype(int), strict=True)])
+    silent = bool(not lean and (len(middle) > 1 or below[middle[0]] == 0.5))
+    if silent:
+        gaps = np.union1d(np.setdiff1d(gaps, middle), middle[-1])
+    at = _nearest(below[gaps], 1.0 - share)
+    cut = int(at[0 if lean > 0 else -1])
+    # What is new between two values goes towards the middle.
+    rises = (below[gaps] < 0.5) | ((below[gaps] == 0.5) & (lean > 0))
+    bounds = np.where(rises, np.nextafter(values[gaps], np.inf), values[gaps + 1])
+    ends = np.array([np.nextafter(values[middle[0]], np.inf), values[middle[-1] + 1]])
+    return ScoreCuts(bounds, cut + 1, ends if silent else np.zeros(2))
+
+
+def _nearest(values: Floats, target: float) -> Codes:
+    """The positions of the values, ascending, that are nearest: one, or two of which neither is nearer."""
+    distance = np.round(np.abs(values - target), 9)
+    return np.flatnonzero(distance == distance.min())
+
+
+def _lean(second: Floats, here: Codes, weight: Floats | None) -> float:
+    """Above 0 where what is known about the items here is rather the second class, below 0 where the first."""
+    known = here & ~np.isnan(second)
+    share = second[known] - 0.5
+    return float(np.round(share.sum() if weight is None else weight[known] @ share, 9))
+
+
+def middle_ranks(scores: Floats, weight: Floats | None = None) -> Floats:
+    """The share of all scores below each, and half of those like it, (n_scores,); NaN for NaN.
 
     weight  (n_scores,) of the scores' items; None for 1
     """
-    values = np.unique(scores)
-    if len(values) <= N_LEVELS:
-        return values[1:]
-    tenths = np.unique(higher_quantiles(scores, np.arange(1, N_LEVELS) / N_LEVELS, weight))
-    return np.asarray(tenths[tenths > values[0]])
+    given, ranks = ~np.isnan(scores), np.full(len(scores), np.nan)
+    if given.any():
+        values, place = np.unique(scores[given], return_inverse=True)
+        mass = np.bincount(place, None if weight is None else weight[given], len(values))
+        ranks[given] = ((mass.cumsum() - 0.5 * mass) / mass.sum())[place]
+    return ranks
 
 
 def score_levels(scores: Floats, bounds: Floats) -> Codes:
@@ -38,17 +106,14 @@ def score_levels(scores: Floats, bounds: Floats) -> Codes:
     return np.asarray(np.searchsorted(bounds, scores, side="right"))
 
 
-def first_upper_level(scores: Floats, bounds: Floats, share: float, weight: Floats | None = None) -> int:
-    """The first level that means the second class: as many scores are there as that class has items, or nearly.
+def from_the_cut(level: Codes, upper: Codes | int) -> Floats:
+    """Levels counted from the cut between the sides: .5, 1.5 and so on above it, -.5 and so on below."""
+    return np.asarray(level - (np.asarray(upper) - 0.5))
 
-    share   of the second class among items
-    weight  (n_scores,) of the scores' items; None for 1
-    """
-    if not len(bounds):
-        return 1
-    counts = np.bincount(score_levels(scores, bounds), weight, len(bounds) + 1)
-    above = counts[::-1].cumsum()[::-1] / counts.sum()  # share of the scores at this level or above
-    return int(1 + np.abs(above[1:] - share).argmin())
+
+def level_at(steps: Floats, upper: Codes | int) -> Codes:
+    """`from_the_cut`, undone."""
+    return (steps + (np.asarray(upper) - 0.5)).astype(np.intp)
 
 
 def level_shares(counts: Floats, sizes: Codes, upper: Codes) -> Floats:

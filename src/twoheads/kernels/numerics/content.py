@@ -1,13 +1,14 @@
-"""Folds and samples by what items are, not by where they stand.
+"""Folds and samples by what items are, not by where they stand, nor by what annotators and classes are called.
 
 Alike items are dealt out, one fold after the other. Which of them goes where does not matter, for they are the same; so
-the order of rows does not either.
+the order of rows does not either. Annotators and classes are known by marks: by how they answered, or were answered.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _ANSWER, _CONFIDENCE, _TRUTH, _UNSURE, _WEIGHT = (
     np.array([factor], dtype=np.uint64)
     for factor in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7, 0xF1357AEA2E62A9C5)
 )
+#: All bits of a number but its sign.
+_SIZE = np.uint64(0x7FFFFFFFFFFFFFFF)
 #: A weight of 1 is the same as none.
 _ONE = np.ones(1).view(np.uint64)
 
@@ -31,27 +34,73 @@ def name_hashes(names: tuple[str, ...]) -> Hashes:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
-def content_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
-    """64 bits of each labelled item's answers, truth and weight; and the same without what the classes are called.
+class Marks(NamedTuple):
+    """What annotators and classes are known by: sums over answers, modulo 2^64, that no name and no order changes.
 
-    The second knows of an answer only who gave it, whether it is right, and how confident they were.
+    annotators  (n_annotators,)
+    classes     (n_classes,)
+    """
 
-    annotators  (n_annotators,) a hash of each one's name
+    annotators: Hashes
+    classes: Hashes
+
+
+def marks_of(block: Block, n_annotators: int) -> Marks:
+    """The marks by the items of a block: add up over blocks.
+
+    An answer counts by how many others, and how many of the same, are on its item, and whether it is right.
     """
     assert block.answers is not None
+    n_classes, weight = len(block.log_proba), _weight_bits(block)
+    item, person, label, _ = _answers_of(block)
+    cell, on_item = item * n_classes + label, block.answers.per_item()
+    alike = np.bincount(cell, minlength=block.n_items * n_classes)[cell]
+    truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
+    known, right = np.flatnonzero(truth != MISSING), 1 + (truth[item] == label) - (truth[item] == MISSING)
+    own = mixed_bits(
+        weight[item] + alike.astype(np.uint64) * _ANSWER + (4 * on_item[item] + right).astype(np.uint64) * _TRUTH
+    )
+    classes = _added(mixed_bits(weight[known] + on_item[known].astype(np.uint64) * _UNSURE), truth[known], n_classes)
+    return Marks(_added(own, person, n_annotators), classes + _added(own, label, n_classes))
+
+
+def content_hashes(block: Block, annotators: Hashes, classes: Hashes) -> tuple[Hashes, Hashes]:
+    """64 bits of each item's answers, truth and weight; and the same without what the classes are.
+
+    The second knows of an answer only who gave it, whether it is right, and how confident they were, without the sign:
+    that of a level of scores changes with the order of the classes.
+
+    annotators  (n_annotators,) a hash of each one's name, or its mark
+    classes     (n_classes,) likewise
+    """
     assert block.true_label is not None
-    answers, n_classes = block.answers, len(block.log_proba)
-    item, there = item_of_answers(answers), answers.column != MISSING
-    person, label = np.divmod(answers.column[there], n_classes)
-    item, sure = item[there], _bits(block.confidence, answers)[there] * _CONFIDENCE
+    item, person, label, sure = _answers_of(block)
     right = label == block.true_label[item]
-    own = mixed_bits(annotators[person] + sure + right.astype(np.uint64))
-    alike = _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items)
-    if block.weight is not None:
-        alike += (block.weight.view(np.uint64) - _ONE) * _WEIGHT
-    called = _added(mixed_bits(own + label.astype(np.uint64) * _ANSWER), item, block.n_items)
-    truth = (block.true_label + 1).astype(np.uint64) * _TRUTH
+    own = mixed_bits(annotators[person] + (sure & _SIZE) * _CONFIDENCE + right.astype(np.uint64))
+    alike = _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items) + _weight_bits(block)
+    called = _added(mixed_bits(own + classes[label] * _ANSWER + (sure & ~_SIZE)), item, block.n_items)
+    truth = np.append(classes, np.uint64(0))[block.true_label] * _TRUTH
     return mixed_bits(alike + called + truth), mixed_bits(alike)
+
+
+def places(n_classes: int) -> Hashes:
+    """Classes by their order, in place of marks."""
+    return np.arange(1, n_classes + 1, dtype=np.uint64)
+
+
+def _answers_of(block: Block) -> tuple[Codes, Codes, Codes, Hashes]:
+    """Item, annotator, label and bits of the confidence of each answer."""
+    assert block.answers is not None
+    answers = block.answers
+    there = answers.column != MISSING
+    person, label = np.divmod(answers.column[there], len(block.log_proba))
+    return item_of_answers(answers)[there], person, label, _bits(block.confidence, answers)[there]
+
+
+def _weight_bits(block: Block) -> Hashes:
+    if block.weight is None:
+        return np.zeros(block.n_items, dtype=np.uint64)
+    return np.asarray((block.weight.view(np.uint64) - _ONE) * _WEIGHT)
 
 
 def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
@@ -63,15 +112,17 @@ def dealt_folds(content: Hashes, alike: Hashes, n_folds: int) -> Codes:
     return np.asarray((turn + (alike % np.uint64(n_folds)).astype(np.intp)) % n_folds)
 
 
-def folds_in_turn(block: Block, annotators: Hashes, n_folds: int) -> Codes:
+def folds_in_turn(block: Block, names: Hashes, n_folds: int) -> Codes:
     """The fold of each labelled item, (n_items,): in turn, by keys that no other item changes.
 
     Items of the same key differ by who is right, and by how many of the same content came before. What is the same in
     this too shares a fold: to tell it apart would take the names of the classes, or the order of rows.
 
-    annotators  (n_annotators,) a hash of each one's name
+    names  (n_annotators,) a hash of each one's name
     """
-    content, alike = content_hashes(block, annotators)
+    content, _ = content_hashes(block, names, places(len(block.log_proba)))
+    marks = marks_of(block, len(names))
+    _, alike = content_hashes(block, marks.annotators, marks.classes)
     key = keys_of(item_hashes(block), block.weight)
     turn = _places(content, alike, key)[1]
     return np.asarray(_places(turn, alike, key)[0] % n_folds)
@@ -87,17 +138,19 @@ def _places(*by: Codes | Hashes | Floats) -> tuple[Codes, Codes]:
     return place, turn
 
 
-def sample_hashes(block: Block, annotators: Hashes) -> tuple[Hashes, Hashes]:
+def sample_hashes(block: Block, names: Hashes, marks: Marks) -> tuple[Hashes, Hashes]:
     """Two times 64 bits of each item, (n_items,).
 
-    Samples are drawn by the first; the second tells apart what it cannot. The first does not know what the classes are
-    called, but where an item has no model row.
+    Samples are drawn by the first, which knows no names; the second tells apart what it cannot.
+
+    names  (n_annotators,) a hash of each one's name
+    marks  of all items
     """
     truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
     block = replace(block, log_proba=_mean(block), members=(), true_label=truth)
-    content, _ = content_hashes(block, annotators)
+    content, _ = content_hashes(block, names, places(len(block.log_proba)))
     # Confidences that are all the same, and a model that is there twice, say nothing: they change no sample.
-    known, alike = content_hashes(replace(block, confidence=None), annotators)
+    known, alike = content_hashes(replace(block, confidence=None), marks.annotators, marks.classes)
     own = item_hashes(block) + alike
     if block.no_model is not None:
         own = np.where(block.no_model, known, own)
@@ -137,7 +190,7 @@ def content_order(own: Hashes, content: Hashes) -> Codes:
 def _bits(confidence: Floats | None, answers: Answers) -> Hashes:
     if confidence is None:
         return np.zeros(len(answers.column), dtype=np.uint64)
-    return np.where(np.isnan(confidence), -1.0, confidence + 0.0).view(np.uint64)  # neither NaN nor 0 in two ways
+    return np.where(np.isnan(confidence), np.pi, confidence + 0.0).view(np.uint64)  # neither NaN nor 0 in two ways
 
 
 def _unsure(unsure: Answers | None, annotators: Hashes, n_items: int) -> Hashes:

@@ -56,20 +56,22 @@ def weights_in_sample(weight: Floats, threshold: float) -> Floats:
 def item_hashes(block: Block) -> Hashes:
     """64 bits of each item's models' probabilities, answers and truth.
 
-    A label counts as the probability that each model gives it, so that renaming the classes changes nothing.
+    A label counts as the probability that each model gives it, so that renaming the classes changes nothing; nor does
+    the order of the models.
     """
     item = np.arange(block.log_proba.shape[1])
-    mixed = np.zeros(len(item), dtype=np.uint64)
+    total = np.zeros(len(item), dtype=np.uint64)
     for log_proba in block.members or (block.log_proba,):
         bits = [leading_bits(log_proba.max(axis=0)), leading_bits(log_proba.min(axis=0))]
         if block.answers is not None:
             bits.append(_answer_bits(block.answers, log_proba, item))
         if block.true_label is not None:
             bits.append(_label_bits(block.true_label, log_proba, item))
+        own = np.zeros(len(item), dtype=np.uint64)
         for each, factor in zip(bits, _FACTORS, strict=False):
-            mixed += each * factor
-        mixed = mixed_bits(mixed)
-    return mixed
+            own += each * factor
+        total += mixed_bits(own)
+    return total
 
 
 def leading_bits(value: Floats) -> Hashes:
