@@ -354,6 +354,22 @@ def with_classes(names, n=60):
     return pd.DataFrame({"item": [f"i{at}" for at in range(n)]} | columns | {"truth": texts[truth]})
 
 
+def test_a_word_for_no_value_that_would_be_a_third_class_beside_scores_is_asked_about(tmp_path):
+    frame = with_classes(("none", "mild", "severe")).drop(columns="gpt.label")
+    frame["gpt.score"] = np.arange(60) % 11
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    found = tables.check(path)
+    assert found.as_dict()["classes"] == ["mild", "severe"]
+    assert found.doubts() == [
+        "'none' is read as no value, though answers and truth hold it: scores (gpt.score) need two classes. "
+        "If it is a class, leave gpt.score out, or give labels or probabilities instead."
+    ]
+    assert tables.check(path, blank="none").doubts() == []
+    frame.assign(truth=frame["truth"].where(frame["truth"] != "none")).to_csv(path, index=False)
+    assert tables.check(path).doubts() == []  # nobody's truth: it is how people say that they gave no answer
+
+
 def test_a_class_whose_name_may_mean_no_answer_is_asked_about_and_the_command_makes_it_blank(tmp_path, capsys):
     frame = with_classes(("none", "some"))
     n_rows = int((frame == "none").any(axis=1).sum())

@@ -21,8 +21,8 @@ from twoheads.tables.checking.command import (
     value_options,
 )
 from twoheads.tables.checking.copying import clean_batches
+from twoheads.tables.checking.doubts import doubts
 from twoheads.tables.checking.guess import Guess, guess_roles
-from twoheads.tables.checking.hints import PERSON
 from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
@@ -138,31 +138,7 @@ class Check:
 
     def doubts(self) -> list[str]:
         """What names do not show, and a wrong guess would spoil, a sentence each."""
-        roles = self.roles
-        unsaid = [name for name in roles.people.values() if not self.profiles[name].speaks(PERSON)]
-        is_open = (
-            roles.truth is None
-            and roles.annotator is None
-            and not {"--human", "--truth"} & {*self.given}
-            and len(unsaid) > 1
-        )
-        which = f"No column is called truth. If one of {listed(unsaid)} holds it, say so: --truth COLUMN"
-        return [
-            *([which] if is_open else []),
-            *(
-                f"column {name!r} is not used: {why}. Say --truth {shlex.quote(name)} if it is the truth; call it "
-                "human_<name> if a person answered, <model>.label if a model did."
-                for name, why in roles.undecided.items()
-            ),
-            *map(self._unclear_class, self.findings.unclear),
-        ]
-
-    def _unclear_class(self, key: str) -> str:
-        """What a class may mean whose name often means "no value"."""
-        label, n = self.roles.classes[key], self.findings.unclear[key]
-        again = shlex.join([*self._again(), f"--blank={label}", "--fix", clean_name(self.path)])
-        on = f"{label!r} is read as a class, on {n:,} of {self.n_rows:,} rows"
-        return f"{on}; if it means 'no answer', make it blank: {again}"
+        return doubts(self.roles, self.profiles, self.findings.unclear, self.n_rows, self.path, self._again())
 
     def _again(self) -> list[str]:
         return ["twoheads", "check", self.path, *self.given, *reading_options(self.how)]

@@ -25,6 +25,16 @@ def classes_of(columns: Sequence[Profile], nothing: frozenset[str], *, worded: b
     return {key: text for key, text in found.items() if key not in nothing}
 
 
+def no_values_of_both(columns: Sequence[Profile], truth: str | None, blank: frozenset[str]) -> tuple[str, ...]:
+    """Words for "no value" that the truth and answers hold, so that they may be a class; not those that are blank."""
+    of_truth, of_answers = (
+        {text for each in columns if (each.name == truth) is is_truth for text in each.nothings}
+        for is_truth in (True, False)
+    )
+    both = (text for text in of_truth & of_answers if not is_blank_to_fit(text))
+    return tuple(sorted(text for text in both if label_key(text) not in blank))
+
+
 def positive_by_name(classes: dict[str, str]) -> str | None:
     """The class that high scores mean, where its name shows it."""
     return next((classes[word] for word in POSITIVE if word in classes), None)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from twoheads.tables.checking.answers import alike, graders, label_columns, labels_of
 from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_fit, label_key, words_of
-from twoheads.tables.checking.classes import classes_of, positive_by_name
+from twoheads.tables.checking.classes import classes_of, no_values_of_both, positive_by_name
 from twoheads.tables.checking.hints import (
     ANSWER,
     CONFIDENCE,
@@ -40,6 +40,7 @@ class Guess:
     classes       each class as it is spelt most often, by its `label_key`
     no_truth      texts that mean that the truth is not known, as their `label_key`
     blank         texts that mean "no answer", as an option says, as their `label_key`
+    no_class      texts that are no class for want of a third one beside scores, though truth and answers hold them
     positive      the class that high scores mean
     groups        columns that could be groups of items
     undecided     why columns that hold labels are not used
@@ -58,6 +59,7 @@ class Guess:
     classes: dict[str, str] = field(default_factory=dict)
     no_truth: frozenset[str] = frozenset()
     blank: frozenset[str] = frozenset()
+    no_class: tuple[str, ...] = ()
     positive: str | None = None
     groups: tuple[str, ...] = ()
     undecided: dict[str, str] = field(default_factory=dict)
@@ -143,7 +145,10 @@ def guess_roles(
         return found
     worded = _guess(columns, truth, human, named, blank, worded=True)
     has_numbers = bool(found.share_columns or found.score_columns) and len(found.classes) > 1
-    return found if has_numbers and len(worded.share_columns) <= len(found.share_columns) else worded
+    if not has_numbers or len(worded.share_columns) > len(found.share_columns):
+        return worded
+    asked = no_values_of_both(of_labels, found.truth, blank) if found.score_columns else ()
+    return replace(found, no_class=asked)
 
 
 def _guess(
