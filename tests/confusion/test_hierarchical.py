@@ -16,8 +16,8 @@ ACCURACY = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH = np.geomspace(1, 1000, 11)
 
 
-def written_out(counts, shapes):
-    """The posterior mean, node by node as the formula is."""
+def written_out(counts, shapes, shrinkage=3):
+    """The posterior mean, node by node as the formula is, of one person; with shrinkage 1 that of a crowd."""
     total, matrix, norm = counts.sum(axis=0), 0.0, 0.0
     seen = counts > 0
     logs, means = [], []
@@ -29,7 +29,7 @@ def written_out(counts, shapes):
                 log += (gammaln(s * mean[seen] + counts[seen]) - gammaln(s * mean[seen])).sum()
                 log += 2 * np.log(a) + np.log(a * (1 - a)) - 0.5 * ((np.log(s) - np.log(15)) / 1.2) ** 2
                 logs.append(log)
-                means.append((counts + s * mean) / (total + s))
+                means.append((counts + shrinkage * s * mean) / (total + shrinkage * s))
     for log, mean in zip(logs, means, strict=True):
         weight = np.exp(log - max(logs))
         matrix, norm = matrix + weight * mean, norm + weight
@@ -128,7 +128,8 @@ def test_people_like_the_crowd_are_the_crowd_and_one_who_differs_is_not():
 def test_the_crowd_is_learnt_from_counts_of_its_own():
     counts = np.random.default_rng(1).integers(0, 5, (4, 3, 3)).astype(float)
     confusion = HierarchicalConfusion().fit_counts(counts, crowd_counts=counts.sum(axis=0) / 2)
-    np.testing.assert_allclose(confusion.crowd_given_true_, confusion.given_true(counts.sum(axis=0) / 2))
+    expected = written_out(counts.sum(axis=0) / 2, confusion.shapes_, shrinkage=1)
+    np.testing.assert_allclose(confusion.crowd_given_true_, expected, rtol=1e-9)
     assert confusion.human_given_true_.shape == (4, 3, 3)
     np.testing.assert_allclose(confusion.human_given_true_.sum(axis=1), 1.0)
 
@@ -143,7 +144,7 @@ def test_folds_give_the_crowd_without_the_item_and_the_person_without_the_answer
     rows = confusion.leave_one_out_rows(column, truth, weight, fold_counts)(np.arange(4), fold)
     for at, (place, true_label, part) in enumerate(zip(column, truth, fold, strict=True)):
         person, answer = divmod(place, 3)
-        crowd = written_out(confusion.crowd_counts_ - fold_counts[part], confusion.shapes_)
+        crowd = written_out(confusion.crowd_counts_ - fold_counts[part], confusion.shapes_, shrinkage=1)
         left = counts[person].copy()
         left[answer, true_label] -= weight[at]
         (mean,) = annotator_means(crowd, _accuracy(left, crowd, confusion.spread_)[None])

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.special import betainc, expit, gammaln, logit, logsumexp
 
+from twoheads.kernels.confusion.accuracies import accuracy_interval, accuracy_posterior
 from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
     STRENGTH,
-    accuracy_posterior,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
@@ -31,9 +31,9 @@ def counted(human_label, true_label, k, weight=None):
     return counts
 
 
-def fitted(log_proba, human_label, true_label, weight=None):
+def fitted(log_proba, human_label, true_label, weight=None, shrinkage=1.0):
     counts = counted(human_label, true_label, len(log_proba), weight)
-    return hierarchical_posterior(counts, error_shapes(model_overlap(log_proba, weight), counts.sum(axis=1)))
+    return hierarchical_posterior(counts, error_shapes(model_overlap(log_proba, weight), counts.sum(axis=1)), shrinkage)
 
 
 def node_log_likelihood(counts, shape, a, s):
@@ -44,8 +44,9 @@ def node_log_likelihood(counts, shape, a, s):
     return columns.sum() + (gammaln(s * pi[seen] + counts[seen]) - gammaln(s * pi[seen])).sum()
 
 
-def test_weights_and_mean_match_the_formula_written_out():
-    posterior = fitted(*simulated(40, 4))
+@pytest.mark.parametrize("shrinkage", [1.0, 3.0])
+def test_weights_and_mean_match_the_formula_written_out(shrinkage):
+    posterior = fitted(*simulated(40, 4), shrinkage=shrinkage)
     counts, shapes = posterior.counts, posterior.shapes
     log_weight = np.empty(posterior.weight.shape)
     matrices = np.empty((*posterior.weight.shape, 4, 4))
@@ -55,7 +56,7 @@ def test_weights_and_mean_match_the_formula_written_out():
                 log_prior = 2 * np.log(a) + np.log(a * (1 - a)) - 0.5 * (np.log(s / 15) / 1.2) ** 2
                 log_weight[o, i, j] = node_log_likelihood(counts, shape, a, s) + log_prior
                 mean = a * np.eye(4) + (1 - a) * shape
-                matrices[o, i, j] = (counts + s * mean) / (counts.sum(axis=0) + s)
+                matrices[o, i, j] = (counts + shrinkage * s * mean) / (counts.sum(axis=0) + shrinkage * s)
     weight = np.exp(log_weight - logsumexp(log_weight))
     np.testing.assert_allclose(posterior.weight, weight, atol=1e-12)
     np.testing.assert_allclose(posterior_mean(posterior), np.einsum("oas,oasij->ij", weight, matrices), rtol=1e-10)
@@ -77,15 +78,16 @@ def rows_without(posterior, answer, truth, weight):
     return leave_one_out_rows(posterior, leave_one_out(posterior, answer, truth, weight), np.arange(len(answer)))
 
 
+@pytest.mark.parametrize("shrinkage", [1.0, 3.0])
 @pytest.mark.parametrize(("n", "k"), [(1, 3), (12, 2), (60, 5), (300, 4)])
-def test_leave_one_out_rows_agree_with_refits(n, k):
+def test_leave_one_out_rows_agree_with_refits(n, k, shrinkage):
     log_proba, human_label, true_label = simulated(n, k, seed=n)
-    posterior = fitted(log_proba, human_label, true_label)
+    posterior = fitted(log_proba, human_label, true_label, shrinkage=shrinkage)
     rows = rows_without(posterior, human_label, true_label, np.ones(n))
     for item in range(min(n, 40)):
         counts = posterior.counts.copy()
         counts[human_label[item], true_label[item]] -= 1
-        refit = posterior_mean(hierarchical_posterior(counts, posterior.shapes))
+        refit = posterior_mean(hierarchical_posterior(counts, posterior.shapes, posterior.shrinkage))
         np.testing.assert_allclose(np.log(rows[:, item]), np.log(refit[human_label[item]]), atol=1e-9)
 
 
@@ -101,16 +103,17 @@ def test_rows_are_the_same_item_by_item_and_together():
     np.testing.assert_allclose(together, np.concatenate(one_by_one, axis=1), rtol=1e-12)
 
 
+@pytest.mark.parametrize("shrinkage", [1.0, 3.0])
 @pytest.mark.parametrize("unit", [0.3, 1.0, 40.0])
-def test_rows_without_an_item_of_any_weight_agree_with_refits(unit):
+def test_rows_without_an_item_of_any_weight_agree_with_refits(unit, shrinkage):
     log_proba, human_label, true_label = simulated(60, 4, seed=3)
     weight = unit * np.random.default_rng(5).gamma(1.0, size=60)
-    posterior = fitted(log_proba, human_label, true_label, weight)
+    posterior = fitted(log_proba, human_label, true_label, weight, shrinkage)
     rows = rows_without(posterior, human_label, true_label, weight)
     for item in range(60):
         counts = posterior.counts.copy()
         counts[human_label[item], true_label[item]] -= min(weight[item], counts[human_label[item], true_label[item]])
-        refit = posterior_mean(hierarchical_posterior(counts, posterior.shapes))
+        refit = posterior_mean(hierarchical_posterior(counts, posterior.shapes, posterior.shrinkage))
         np.testing.assert_allclose(np.log(rows[:, item]), np.log(refit[human_label[item]]), atol=1e-8)
 
 
@@ -138,7 +141,7 @@ def test_columns_sum_to_one_and_the_diagonal_leads(n, k):
     np.testing.assert_allclose(matrix.sum(axis=0), 1.0, rtol=1e-10)
     assert (matrix > 0).all()
     assert (matrix.argmax(axis=0) == np.arange(k)).all()
-    assert accuracy_posterior(posterior).sum() == pytest.approx(1.0)
+    assert accuracy_posterior(posterior.weight).sum() == pytest.approx(1.0)
     assert len(posterior.shapes) == (1 if k == 2 else 3)
 
 
@@ -162,6 +165,17 @@ def test_a_class_without_an_example_learns_from_the_others():
     )
     assert good[3, 3] > 0.85
     assert bad[3, 3] < 0.5
+
+
+def test_intervals_of_accuracies_leave_the_tails_of_the_mixture_of_nodes():
+    posterior = fitted(*simulated(60, 3))
+    low, high = accuracy_interval(posterior.weight, posterior.counts, 0.9)
+    right, total = posterior.counts.diagonal(), posterior.counts.sum(axis=0)
+    a, s = ACCURACY[:, None], STRENGTH
+    for ends, below in ((low, 0.05), (high, 0.95)):
+        for j, end in enumerate(ends):
+            mass = betainc(s * a + right[j], s * (1 - a) + total[j] - right[j], end)
+            assert (posterior.weight.sum(axis=0) * mass).sum() == pytest.approx(below, abs=1e-4)
 
 
 def test_soft_counts_and_more_answers_than_classes():

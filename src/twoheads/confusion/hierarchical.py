@@ -6,12 +6,11 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import betainc
 
 from twoheads.confusion.base import Confusion, Rows
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.abilities import abilities_of
+from twoheads.kernels.confusion.accuracies import accuracy_interval, accuracy_posterior
 from twoheads.kernels.confusion.annotators import (
     Annotators,
     annotator_matrices,
@@ -20,9 +19,7 @@ from twoheads.kernels.confusion.annotators import (
 )
 from twoheads.kernels.confusion.hierarchical import (
     ACCURACY,
-    STRENGTH,
     HierarchicalPosterior,
-    accuracy_posterior,
     hierarchical_posterior,
     leave_one_out,
     leave_one_out_rows,
@@ -30,6 +27,7 @@ from twoheads.kernels.confusion.hierarchical import (
 )
 from twoheads.kernels.confusion.matrices import MANY_CLASSES, few_digits
 from twoheads.kernels.confusion.shapes import error_shapes, shape_of_errors
+from twoheads.kernels.priors import ONE_MATRIX_SHRINKAGE
 from twoheads.storage.artifact import register
 
 
@@ -43,7 +41,8 @@ class HierarchicalConfusion(Confusion):
 
     with errors :math:`o_j` spread evenly, towards the classes that the model confuses, or towards answers that are
     common, with equal prior probability. All three are summed over on a grid: with ten labels the prior dominates,
-    with a thousand the counts do, and nothing has to be set.
+    with a thousand the counts do, and nothing has to be set. The matrix of one person is shrunk with the strength
+    :math:`3s`, which lowers the log loss of combinations.
 
     This is the crowd's matrix, and that of a person not seen at fit. With several people, each has an ability, and
     columns of their own that are shrunk towards it:
@@ -88,7 +87,9 @@ class HierarchicalConfusion(Confusion):
     def given_true(self, counts: Floats) -> Floats:
         """The posterior mean from counts alone, (..., n_answers, n_classes): what the model confuses is not known."""
         people = counts.reshape(-1, *counts.shape[-2:])
-        return np.stack([posterior_mean(self._posterior_of(each, None)) for each in people]).reshape(counts.shape)
+        shapes = [error_shapes(np.zeros_like(each), each.sum(axis=1)) for each in people]
+        found = (hierarchical_posterior(*each, ONE_MATRIX_SHRINKAGE) for each in zip(people, shapes, strict=True))
+        return np.stack([posterior_mean(each) for each in found]).reshape(counts.shape)
 
     def fit_counts(self, counts: Floats, overlap: Floats | None = None, *, crowd_counts: Floats | None = None) -> Self:
         """Learn the crowd's matrix and everyone's own from counts, (n_annotators, n_answers, n_classes).
@@ -100,10 +101,10 @@ class HierarchicalConfusion(Confusion):
             return self._fit_groups(overlap, crowd_counts)
         self.crowd_counts_ = counts.sum(axis=0) if crowd_counts is None else crowd_counts
         self._forget_overlap()
+        overlap = np.zeros_like(self.crowd_counts_) if overlap is None else overlap
         if counts.shape[-1] > MANY_CLASSES:
-            nothing = np.zeros_like(self.crowd_counts_)
-            overlap = self.overlap_ = nothing if overlap is None else few_digits(overlap)
-        return self._set(self._posterior_of(self.crowd_counts_, overlap))
+            overlap = self.overlap_ = few_digits(overlap)
+        return self._set(error_shapes(overlap, self.crowd_counts_.sum(axis=1)))
 
     def apart(self, machines: tuple[int, ...]) -> Self:
         """The estimate with a crowd of these annotators, and one of the others."""
@@ -134,7 +135,7 @@ class HierarchicalConfusion(Confusion):
         chosen.counts_[people] = counts
         own.crowd_counts_ = counts.sum(axis=0) * (own.crowd_counts_.sum() / max(own.counts_.sum(), 1e-300))
         own.counts_ = counts
-        own._set(hierarchical_posterior(own.crowd_counts_, own.shapes_))
+        own._set(own.shapes_)
         return chosen._join(own, self.groups_[1])
 
     def _members(self) -> tuple[Codes, Codes]:
@@ -158,10 +159,14 @@ class HierarchicalConfusion(Confusion):
             return copy(self)._join(people, machines)
         shapes, learnt = shape_of_errors(other.crowd_given_true_), copy(self)
         learnt._forget_overlap()
-        return learnt._set(hierarchical_posterior(self.crowd_counts_, shapes[None]))
+        return learnt._set(shapes[None])
 
-    def _set(self, posterior: HierarchicalPosterior) -> Self:
-        counts = self.counts_
+    @property
+    def _shrinkage(self) -> float:
+        return ONE_MATRIX_SHRINKAGE if len(self.counts_) == 1 else 1.0
+
+    def _set(self, shapes: Floats) -> Self:
+        counts, posterior = self.counts_, hierarchical_posterior(self.crowd_counts_, shapes, self._shrinkage)
         self.shapes_, self.node_weight_, self.log_evidence_ = posterior.shapes, posterior.weight, posterior.log_evidence
         self.crowd_given_true_ = posterior_mean(posterior)
         if len(counts) == 1:
@@ -247,7 +252,7 @@ class HierarchicalConfusion(Confusion):
     def _rows_by_fold(self, column: Codes, truth: Codes, weight: Floats, fold_counts: Floats) -> Rows:
         n_answers, n_classes = self.crowd_counts_.shape
         others = [np.maximum(self.crowd_counts_ - fold, 0.0) for fold in fold_counts]
-        crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_)) for each in others]
+        crowds = [posterior_mean(hierarchical_posterior(each, self.shapes_, self._shrinkage)) for each in others]
         alone = len(self.counts_) == 1
         abilities = [] if alone else [abilities_of(self.counts_, crowd, self.spread_) for crowd in crowds]
 
@@ -267,34 +272,14 @@ class HierarchicalConfusion(Confusion):
 
     def accuracy_posterior(self) -> tuple[Floats, Floats]:
         """Values of the accuracy over all classes, and the posterior probability of each."""
-        return ACCURACY, accuracy_posterior(self._posterior())
+        return ACCURACY, accuracy_posterior(self.node_weight_)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Credible interval of ``P(the right answer | truth j)`` for each class j: quantiles of a mixture of Betas."""
-        weight = self.node_weight_.sum(axis=0)
-        counts = self.crowd_counts_
-        total, right = counts.sum(axis=0), np.diagonal(counts)
-        likely = weight > 1e-6 * weight.max()
-        share = weight[likely] / weight[likely].sum()
-        on_diagonal = np.multiply.outer(ACCURACY, STRENGTH)[likely]
-        off_diagonal = np.multiply.outer(1 - ACCURACY, STRENGTH)[likely]
-
-        def quantile(chance: float, hits: float, misses: float) -> float:
-            def excess(x: float) -> float:
-                return float(share @ betainc(on_diagonal + hits, off_diagonal + misses, x)) - chance
-
-            return float(brentq(excess, 0.0, 1.0, xtol=1e-6))
-
-        ends = [(1 - level) / 2, (1 + level) / 2]
-        # Of many classes most have the same few counts.
-        seen, of_class = np.unique(np.stack([right, total - right]), axis=1, return_inverse=True)
-        low, high = (np.array([quantile(end, *each) for each in seen.T])[of_class.ravel()] for end in ends)
-        return low, high
+        low, high = accuracy_interval(self.node_weight_, self.crowd_counts_, level)
+        estimate = np.diagonal(self.crowd_given_true_)  # of one person it is shrunk harder, and may lie beyond
+        return np.minimum(low, estimate), np.maximum(high, estimate)
 
     def _posterior(self) -> HierarchicalPosterior:
-        return HierarchicalPosterior(self.crowd_counts_, self.shapes_, self.node_weight_, self.log_evidence_)
-
-    @staticmethod
-    def _posterior_of(counts: Floats, overlap: Floats | None) -> HierarchicalPosterior:
-        shapes = error_shapes(np.zeros_like(counts) if overlap is None else overlap, counts.sum(axis=1))
-        return hierarchical_posterior(counts, shapes)
+        fitted = self.crowd_counts_, self.shapes_, self.node_weight_, self.log_evidence_
+        return HierarchicalPosterior(*fitted, self._shrinkage)

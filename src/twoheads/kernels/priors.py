@@ -42,6 +42,9 @@ UNSEEN_GAIN, UNSEEN_SD = 0.08, 0.3
 #: What it wins more over people with many answers on an item, and over the model beside them.
 SEVERAL_GAIN = 0.4
 
+#: How many times harder than the evidence says the columns of the matrix of one person are shrunk to each other.
+ONE_MATRIX_SHRINKAGE = 3.0
+
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
 

@@ -4,6 +4,8 @@ Column j of the matrix is ``phi_.j ~ Dirichlet(s pi_j)`` with ``pi_j = a e_j + (
 strength ``s`` and a shape ``O`` of the errors (zero on the diagonal, columns that sum to 1). The three are not
 estimated but summed over: 24 accuracies x 11 strengths x at most 3 shapes. A node g is one (shape, accuracy, strength).
 
+A matrix may be shrunk harder than its evidence says, with m s in place of s (`priors.ONE_MATRIX_SHRINKAGE`).
+
 Axes, also in the subscripts of einsum: p pairs (answer, truth), o shapes, a accuracies, s strengths; i answers, j or k
 classes. Arrays over nodes are (n_shapes, n_accuracies, n_strengths).
 """
@@ -47,12 +49,14 @@ class HierarchicalPosterior:
     shapes        (n_shapes, n_answers, n_classes) the shapes O
     weight        (n_shapes, n_accuracies, n_strengths) posterior probability of each node
     log_evidence  log marginal likelihood of the answers given the truths
+    shrinkage     m, by which each node's strength is multiplied in the matrix
     """
 
     counts: Floats
     shapes: Floats
     weight: Floats
     log_evidence: float
+    shrinkage: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +74,19 @@ class LeaveOneOut:
     moments: Floats
 
 
-def hierarchical_posterior(counts: Floats, shapes: Floats) -> HierarchicalPosterior:
+def hierarchical_posterior(counts: Floats, shapes: Floats, shrinkage: float = 1.0) -> HierarchicalPosterior:
     """Posterior of (shape, accuracy, strength) on the grid.
 
     ``log w = sum_j [lnG(s) - lnG(s + N_j)] + sum_ij [lnG(s pi_ij + C_ij) - lnG(s pi_ij)] + log prior``, with
     a ~ Beta(3, 1), log s ~ Normal(log 15, 1.2^2) and equally likely shapes; the prior sums to 1 over the nodes.
 
-    counts  (n_answers, n_classes), soft counts allowed
-    shapes  (n_shapes, n_answers, n_classes)
+    counts     (n_answers, n_classes), soft counts allowed
+    shapes     (n_shapes, n_answers, n_classes)
+    shrinkage  m, by which each node's strength is multiplied in the matrix
     """
     log_weight = _log_weight(counts, shapes)
     log_evidence = float(logsumexp(log_weight))
-    return HierarchicalPosterior(counts, shapes, np.exp(log_weight - log_evidence), log_evidence)
+    return HierarchicalPosterior(counts, shapes, np.exp(log_weight - log_evidence), log_evidence, shrinkage)
 
 
 def _log_weight(counts: Floats, shapes: Floats) -> Floats:
@@ -93,18 +98,13 @@ def _log_weight(counts: Floats, shapes: Floats) -> Floats:
 
 
 def posterior_mean(posterior: HierarchicalPosterior) -> Floats:
-    """Confusion matrix, ``phi_ij = sum_g w_g (C_ij + s_g pi_g,ij) / (N_j + s_g)``, (n_answers, n_classes)."""
+    """Confusion matrix, ``phi_ij = sum_g w_g (C_ij + m s_g pi_g,ij) / (N_j + m s_g)``, (n_answers, n_classes)."""
     total = posterior.counts.sum(axis=0)
-    everywhere, on_diagonal, off_diagonal = _mix(_moments(posterior.weight[None]), total)
+    everywhere, on_diagonal, off_diagonal = _mix(_moments(posterior.weight[None]), total, posterior.shrinkage)
     matrix = posterior.counts * everywhere + np.einsum("sik,sk->ik", posterior.shapes, off_diagonal[:, 0])
     classes = np.arange(len(total))
     matrix[classes, classes] += on_diagonal[0]
     return np.asarray(matrix)
-
-
-def accuracy_posterior(posterior: HierarchicalPosterior) -> Floats:
-    """Posterior probability of each value of ``ACCURACY``, (n_accuracies,)."""
-    return np.asarray(posterior.weight.sum(axis=(0, 2)))
 
 
 def leave_one_out(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, weight: Floats) -> LeaveOneOut:
@@ -114,12 +114,12 @@ def leave_one_out(posterior: HierarchicalPosterior, answer: Codes, truth: Codes,
 
         w'_g  proportional to  w_g  [G(x_g + C_ij - v) / G(x_g + C_ij)]  [G(s_g + N_j) / G(s_g + N_j - v)]
 
-    which for v = 1 is ``w_g / q_g``, with q the prediction of the answer by the other items,
+    which for v = 1 is ``w_g / q_g``, with q the prediction of the answer by the other items at m = 1,
 
-        q_g = (C_ij - v + s_g pi_g,ij) / (N_j - v + s_g)                    (`_predicted`)
+        q_g = (C_ij - v + m s_g pi_g,ij) / (N_j - v + m s_g)                (`_predicted`)
 
     The shapes O, which one item hardly changes, are held fixed. The entry at the item's own truth is
-    ``own = sum_g w'_g q_g``; the other entries of its row follow from `_moments` of w'.
+    ``own = sum_g w'_g q_g``, at the posterior's m; the other entries of its row follow from `_moments` of w'.
 
     answer, truth, weight  (n_points,)
     """
@@ -130,12 +130,14 @@ def leave_one_out(posterior: HierarchicalPosterior, answer: Codes, truth: Codes,
     # A quarter of a chunk, since these nodes are of all shapes at once.
     for chunk in _chunks(len(answer), _CHUNK // 4):
         at = answer[chunk], truth[chunk], removed[chunk]
-        predicted = _predicted(posterior, *at)
+        predicted = _predicted(posterior, *at, shrinkage=1.0)
         node = posterior.weight / predicted  # for v = 1
         other = np.flatnonzero(removed[chunk] != 1.0)
         if len(other):
             node[other] = np.exp(_log_weight_without(posterior, log_weight, at[0][other], at[1][other], at[2][other]))
         node /= node.sum(axis=(1, 2, 3), keepdims=True)
+        if posterior.shrinkage != 1.0:
+            predicted = _predicted(posterior, *at, shrinkage=posterior.shrinkage)
         own[chunk] = np.einsum("poas,poas->p", node, predicted)
         moments[chunk] = _moments(node)
     return LeaveOneOut(answer, truth, own, moments)
@@ -154,14 +156,15 @@ def _point_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, point: Codes
 
     For the answer i where j is true, at every class k other than j (the item is not in column k),
 
-        row_k = sum_g w'_g (C_ik + s_g pi_g,ik) / (N_k + s_g)
+        row_k = sum_g w'_g (C_ik + m s_g pi_g,ik) / (N_k + m s_g)
               = C_ik everywhere_k + [i = k] on_diagonal_k + sum_o O_o,ik off_diagonal_ok       (`_mix`)
 
     and at k = j it is the point's ``own``.
     """
     answer, truth, item = loo.answer[point], loo.truth[point], np.arange(len(point))
     n_classes = posterior.counts.shape[1]
-    everywhere, on_diagonal, off_diagonal = _mix(loo.moments[point], posterior.counts.sum(axis=0))
+    total = posterior.counts.sum(axis=0)
+    everywhere, on_diagonal, off_diagonal = _mix(loo.moments[point], total, posterior.shrinkage)
     rows = posterior.counts[answer] * everywhere
     for shape, share in zip(posterior.shapes, off_diagonal, strict=True):
         rows += shape[answer] * share
@@ -171,15 +174,19 @@ def _point_rows(posterior: HierarchicalPosterior, loo: LeaveOneOut, point: Codes
     return np.asarray(rows)
 
 
-def _predicted(posterior: HierarchicalPosterior, answer: Codes, truth: Codes, removed: Floats) -> Floats:
+def _predicted(
+    posterior: HierarchicalPosterior, answer: Codes, truth: Codes, removed: Floats, *, shrinkage: float
+) -> Floats:
     """``q_g`` of `leave_one_out`: probability of the point's answer given its truth, from the other items.
 
-    removed  (n_points,) v
-    returns  (n_points, n_shapes, n_accuracies, n_strengths)
+    removed    (n_points,) v
+    shrinkage  m
+    returns    (n_points, n_shapes, n_accuracies, n_strengths)
     """
+    strength = shrinkage * STRENGTH
     rest = (posterior.counts[answer, truth] - removed)[:, None, None, None]
     total = (posterior.counts.sum(axis=0)[truth] - removed)[:, None, None, None]
-    return np.asarray((rest + STRENGTH * _mean(posterior, answer, truth)) / (total + STRENGTH))
+    return np.asarray((rest + strength * _mean(posterior, answer, truth)) / (total + strength))
 
 
 def _mean(posterior: HierarchicalPosterior, answer: Codes, truth: Codes) -> Floats:
@@ -218,21 +225,23 @@ def _moments(weight: Floats) -> Floats:
     return np.concatenate([everywhere[:, None], on_diagonal[:, None], off_diagonal], axis=1)
 
 
-def _mix(moments: Floats, total: Floats) -> tuple[Floats, Floats, Floats]:
+def _mix(moments: Floats, total: Floats, shrinkage: float) -> tuple[Floats, Floats, Floats]:
     """Factors of the counts, of the diagonal and of each shape in a row of the matrix.
 
     For each pair and class k:
 
-        everywhere_k    = sum_s moment_0s / (N_k + s)
-        on_diagonal_k   = sum_s moment_1s s / (N_k + s)
-        off_diagonal_ok = sum_s moment_(2+o)s s / (N_k + s)
+        everywhere_k    = sum_s moment_0s / (N_k + m s)
+        on_diagonal_k   = sum_s moment_1s m s / (N_k + m s)
+        off_diagonal_ok = sum_s moment_(2+o)s m s / (N_k + m s)
 
-    moments  (n_pairs, 2 + n_shapes, n_strengths) as `_moments` gives them
-    total    (n_classes,) N
-    returns  (n_pairs, n_classes) twice, (n_shapes, n_pairs, n_classes)
+    moments    (n_pairs, 2 + n_shapes, n_strengths) as `_moments` gives them
+    total      (n_classes,) N
+    shrinkage  m
+    returns    (n_pairs, n_classes) twice, (n_shapes, n_pairs, n_classes)
     """
-    scale = 1.0 / (total + STRENGTH[:, None])
-    share = STRENGTH[:, None] * scale
+    strength = shrinkage * STRENGTH[:, None]
+    scale = 1.0 / (total + strength)
+    share = strength * scale
     return moments[:, 0] @ scale, moments[:, 1] @ share, np.moveaxis(moments[:, 2:], 1, 0) @ share
 
 
