@@ -102,7 +102,8 @@ class Check:
         lines += [("groups", f"{listed(list(roles.groups))} (not used in a fit)")] if roles.groups else []
         lines += [("not used", listed([self._unused_text(name) for name in self.unused]))] if self.unused else []
         lines.append(("classes", listed(in_order(roles.classes)) or "none found"))
-        return [f"{what:<12} {text}" for what, text in lines]
+        width = max(12, *(len(what) for what, _ in lines))
+        return [f"{what:<{width}} {text}" for what, text in lines]
 
     def _unused_text(self, name: str) -> str:
         why = (self.roles.reasons | self.roles.undecided).get(name)

@@ -30,7 +30,9 @@ SURE_TRUTH = words("""
 PERSON = PERSON_WORDS
 MODEL = words("""
     ai model score scores prob probs probability probabilities p pred prediction predicted proba cnn net network resnet
-    vgg bert gpt llm algorithm machine cad classifier judge logit logits softmax ml claude gemini llama dl
+    vgg densenet efficientnet mobilenet convnext xgboost lightgbm bert deberta llm algorithm machine cad classifier
+    judge logit logits softmax ml dl gpt chatgpt openai claude sonnet haiku gemini llama qwen mistral mixtral ministral
+    deepseek grok
     ki modell wahrscheinlichkeit vorhersage algorithmus
     ia modele probabilite modelo probabilidad prediccion modello probabilita probabilidade waarschijnlijkheid
 """)

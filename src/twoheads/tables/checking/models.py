@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,9 @@ from twoheads.tables.schema.coding import Coder
 
 #: The family of columns called just by the classes.
 _BARE = "probability"
+#: A scale in brackets, such as (0-10) or (%), or nothing in brackets.
+_SCALE = re.compile(r"[(\[]\s*(?:%|\d+(?:[.,]\d+)?\s*(?:-|–|to|/|\.\.)\s*\d+(?:[.,]\d+)?\s*%?)?\s*[)\]]")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
 @dataclass(frozen=True)
@@ -154,14 +158,16 @@ def machine_name(name: str) -> str:
 
     >>> machine_name("AI score"), machine_name("resnet50_"), machine_name("DL_prob"), machine_name("score")
     ('AI', 'resnet50', 'DL', 'model')
-    >>> machine_name("Qwen2.5-3B score")
-    'Qwen2.5-3B'
+    >>> machine_name("Qwen2.5-3B score"), machine_name("gpt-4o score (0-10)"), machine_name("score (AI)")
+    ('Qwen2.5-3B', 'gpt-4o', 'AI')
     """
     for end in (".label", ".score"):
         if name.endswith(end) and len(name) > len(end):
             return name.removesuffix(end)
     pieces = [each for each in pieces_of(name) if not {*words_of(each)} & (SCORE | ANSWER | PREDICTION)]
-    return " ".join("".join(pieces).strip(" ._-:()[]/").split()) or "model"
+    bare = " ".join(_SCALE.sub(" ", "".join(pieces)).strip(" ._-:/%").split())
+    alone = _IN_BRACKETS.fullmatch(bare)
+    return (alone[1].strip() if alone else bare) or "model"
 
 
 def named_each(columns: Sequence[Profile], name_of: Callable[[str], str], taken: Container[str] = ()) -> dict[str, str]:
