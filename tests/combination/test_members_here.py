@@ -89,7 +89,10 @@ def test_people_alone_are_combined_by_a_team_with_models(team, table, tmp_path, 
     # what may be a misspelt column is not overlooked
     people.assign(gpt_yes=0.5).to_csv(tmp_path / "e.csv", index=False)
     assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "e.csv"), "-o", str(tmp_path / "o.csv")]) == 2
-    assert "must have one probability column per class" in capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert "e.csv must have a column of a model of the team, whose columns are gpt.p_<class>, human_ann" in said
+    assert "gpt_yes. Rename those that are meant" in said
+    assert "twoheads check --fix" in said
 
 
 def test_a_misspelt_column_is_of_somebody_new(team, table):

@@ -122,6 +122,14 @@ def _pattern_columns(columns: Sequence[str], where: str, pattern: str) -> dict[s
     return found
 
 
+class NoModelColumns(InvalidObservations):
+    """A table without a model's columns, by the names that they should have."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
+
+
 def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidObservations:
     if {"annotations", "data"} <= set(columns):
         return InvalidObservations(
@@ -144,8 +152,9 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
         remedy = "Without a model, give it as answers (--answers); else name them with model_columns (--model-columns)."
     else:
         remedy = "Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads check finds."
-    return InvalidObservations(
-        f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}"
+    return NoModelColumns(
+        f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}",
+        columns,
     )
 
 
