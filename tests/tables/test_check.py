@@ -277,6 +277,30 @@ def test_models_are_called_without_the_scale_and_half_a_bracket(column, name):
     assert machine_name(column) == name
 
 
+def test_a_misspelt_label_does_not_take_the_column_of_its_class(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    names = np.array(["2", "9", "10"])
+    table = pd.DataFrame({"Case ID": [f"c{at}" for at in range(60)], "Reader A": names[truth], "Biopsy": names[truth]})
+    for at, name in enumerate(names):
+        table[f"CNN grade {name}"] = np.where(truth == at, 0.8, 0.1)
+    table.loc[7, "Reader A"] = "9?"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert found.roles.models == {"CNN grade": {name: f"CNN grade {name}" for name in names}}
+    (sentence,) = found.findings.problem_sentences()
+    assert sentence == "column 'Reader A': labels that are not a class (1 cell; in row 8: 9?)."
+
+
+@pytest.mark.parametrize(
+    "name", ["Reader A confidence (1-5)", "Confidence of reader A", "confidence level reader A (%)"]
+)
+def test_a_confidence_is_known_by_its_persons_name_whatever_the_scale(tmp_path, name):
+    rows = [f"c{at},{'yes' if at % 2 else 'no'},{'no' if at % 3 else 'yes'},{at % 5 + 1}" for at in range(30)]
+    path = write(tmp_path / "t.csv", "\n".join([f"Case ID,Reader A,Reader B,{name}", *rows, ""]))
+    assert tables.check(path).roles.confidence == {"Reader A": name}
+
+
 def test_the_output_must_not_be_the_input(tmp_path, capsys):
     people_and_probabilities().to_csv(tmp_path / "t.csv", index=False)
     before = (tmp_path / "t.csv").read_bytes()

@@ -11,6 +11,7 @@ from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_
 from twoheads.tables.checking.classes import classes_of, positive_by_name
 from twoheads.tables.checking.hints import (
     ANSWER,
+    BESIDE_CONFIDENCE,
     CONFIDENCE,
     ID,
     ITEM,
@@ -20,7 +21,7 @@ from twoheads.tables.checking.hints import (
     SURE_TRUTH,
     TRUTH,
 )
-from twoheads.tables.checking.models import Shares, find_shares, machine_name, named_each
+from twoheads.tables.checking.models import SCALE, Shares, find_shares, machine_name, named_each
 from twoheads.tables.checking.named import NOTHING_NAMED, Named
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import plain_text
@@ -284,7 +285,7 @@ def _confidence(columns: Sequence[Profile], people: dict[str, str]) -> dict[str,
     for column in columns:
         if not column.speaks(CONFIDENCE):
             continue
-        words = [word for word in column.words if word not in CONFIDENCE]
+        words = [word for word in words_of(SCALE.sub(" ", column.name)) if word not in CONFIDENCE | BESIDE_CONFIDENCE]
         of = [name for name, answers in people.items() if words and words in (words_of(answers), words_of(name))]
         if len(of) == 1 or (len(people) == 1 and not words):
             found[of[0] if of else next(iter(people))] = column.name

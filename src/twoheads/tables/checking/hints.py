@@ -47,6 +47,8 @@ CONFIDENCE = words("""
     confidence conf certainty sure sureness confident
     sicherheit konfidenz certitude confiance confianza certeza confidenza sicurezza confianca zekerheid
 """)
+#: Words beside those in the name of a column of confidences that name nobody.
+BESIDE_CONFIDENCE = words("of for by in level value rating")
 ANSWER = words("answer answers label labels annotation response choice rating verdict antwort reponse respuesta")
 #: Words of columns that are made from answers, and are nobody's.
 DERIVED = words("majority vote votes combined agreement agree agreed mehrheit majorite mayoria")

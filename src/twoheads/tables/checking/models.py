@@ -14,7 +14,7 @@ from twoheads.tables.schema.coding import Coder
 #: The family of columns called just by the classes.
 _BARE = "probability"
 #: A scale in brackets, such as (0-10) or (%), or nothing in brackets.
-_SCALE = re.compile(r"[(\[]\s*(?:%|\d+(?:[.,]\d+)?\s*(?:-|–|to|/|\.\.)\s*\d+(?:[.,]\d+)?\s*%?)?\s*[)\]]")
+SCALE = re.compile(r"[(\[]\s*(?:%|\d+(?:[.,]\d+)?\s*(?:-|–|to|/|\.\.)\s*\d+(?:[.,]\d+)?\s*%?)?\s*[)\]]")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
@@ -138,8 +138,12 @@ def _parts(name: str, classes: dict[str, str]) -> tuple[str, str] | None:
         return _BARE, label_key(name)
     pieces, words = pieces_of(name), words_of(name)
     places = [at for at, piece in enumerate(pieces) if piece[0].isalnum()]
-    for key, label in sorted(classes.items(), key=lambda each: -len(each[0])):
-        of_class = words_of(label)
+    # The longest class first; of "9" and "9?", which have the same words, the one that the name holds as it is.
+    order = sorted(
+        (-len(words_of(label)), key not in label_key(name), -len(key), key) for key, label in classes.items()
+    )
+    for *_, key in order:
+        of_class = words_of(classes[key])
         for at in range(len(words) - len(of_class) + 1) if of_class else ():
             if words[at : at + len(of_class)] == of_class and len(words) > len(of_class):
                 first, last = places[at], places[at + len(of_class) - 1]
@@ -165,7 +169,7 @@ def machine_name(name: str) -> str:
         if name.endswith(end) and len(name) > len(end):
             return name.removesuffix(end)
     pieces = [each for each in pieces_of(name) if not {*words_of(each)} & (SCORE | ANSWER | PREDICTION)]
-    bare = " ".join(_SCALE.sub(" ", "".join(pieces)).strip(" ._-:/%").split())
+    bare = " ".join(SCALE.sub(" ", "".join(pieces)).strip(" ._-:/%").split())
     alone = _IN_BRACKETS.fullmatch(bare)
     return (alone[1].strip() if alone else bare) or "model"
 
