@@ -111,3 +111,18 @@ def test_observations_say_themselves_who_answered(team, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         team.predict(seen)
+
+
+def test_a_table_of_answers_for_a_team_of_people_alone_is_to_be_given_as_answers(tmp_path, capsys):
+    lines = [
+        f"{at},{person},{'yes' if (at + skip) % 3 else 'no'}"
+        for at in range(12)
+        for person, skip in (("u", 0), ("v", 1))
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["item,annotator,answer", *lines, ""]))
+    team = str(tmp_path / "team.json")
+    assert run(["fit", "--answers", str(tmp_path / "a.csv"), "-o", team]) == 0
+    capsys.readouterr()
+    assert run(["evaluate", team, str(tmp_path / "a.csv")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "its columns are item, annotator, answer. It looks like a table of answers: give it as answers" in said

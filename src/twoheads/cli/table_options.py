@@ -78,9 +78,11 @@ class TableOptions:
         except NoModelColumns as error:
             if not (team.has_model_ or team.machines_):  # people alone: the remedy is --answers
                 raise
+            known = columns_of_members(team)
+            others = [name for name in error.columns if name not in known]
             raise InvalidObservations(
-                f"{where} must have a column of a model of the team, whose columns are "
-                f"{listed(columns_of_members(team))}; it has others: {listed(error.columns)}. Rename those that are "
+                f"{where} must have a column of a model of the team, whose columns are {listed(known)}; it has others: "
+                f"{listed(others)}. Rename those that are "
                 "meant, as twoheads check --fix does in a copy, or name them with --human and --model-columns; if no "
                 "model has answered, drop the others."
             ) from None

@@ -97,15 +97,23 @@ def item_column(columns: Sequence[str], where: str, item: str | None, *, needed:
 
 
 def model_columns(
-    columns: Sequence[str], where: str, pattern: str | None, *, needed: bool = True
+    columns: Sequence[str],
+    where: str,
+    pattern: str | None,
+    *,
+    needed: bool = True,
+    shown: Sequence[str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """The columns of each model by class: those that match the pattern, or those by convention."""
+    """The columns of each model by class: those that match the pattern, or those by convention.
+
+    shown  the columns that an error names, if not these
+    """
     if pattern is not None:
         return {"model": _pattern_columns(columns, where, pattern)}
     if conventions.has_model_columns(columns):
         return conventions.model_columns(columns, where)
     if needed:
-        raise _no_model_columns(columns, where, "named p_<class>")
+        raise _no_model_columns(columns if shown is None else shown, where, "named p_<class>")
     return {}
 
 
