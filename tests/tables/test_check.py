@@ -258,7 +258,7 @@ def test_columns_called_after_language_models_are_scores_in_columns_that_line_up
     assert list(found.roles.scores) == [*names[:-1], "LLaMA-3"]
     assert found.roles.groups == ()
     about_models = [line for line in found.sentences() if line.startswith("model")]
-    assert len({line.index(" a score: ") for line in about_models}) == 1
+    assert len({line.index("  a score: ") for line in about_models}) == 1
     assert found.commands()[-1].endswith("--positive good -o team.json")
 
 
@@ -299,6 +299,18 @@ def test_a_confidence_is_known_by_its_persons_name_whatever_the_scale(tmp_path, 
     rows = [f"c{at},{'yes' if at % 2 else 'no'},{'no' if at % 3 else 'yes'},{at % 5 + 1}" for at in range(30)]
     path = write(tmp_path / "t.csv", "\n".join([f"Case ID,Reader A,Reader B,{name}", *rows, ""]))
     assert tables.check(path).roles.confidence == {"Reader A": name}
+
+
+def test_numbers_that_nobody_is_named_for_are_pointed_out_where_no_model_is_found(tmp_path):
+    rows = [
+        f"c{at},{'yes' if at % 2 else 'no'},{'no' if at % 3 else 'yes'},{at % 7},{at % 9}.5,{30 + at % 40}"
+        for at in range(80)
+    ]
+    path = write(tmp_path / "t.csv", "\n".join(["Case ID,Reader A,Reader B,Malignancy,Toxicity %,Age", *rows, ""]))
+    said = "\n".join(tables.check(path).sentences())
+    for name in ("Malignancy", "Toxicity %"):
+        assert f"{name} (numbers; if a model gave them, call it <model>.score)" in said
+    assert "Age (" not in said
 
 
 def test_the_output_must_not_be_the_input(tmp_path, capsys):

@@ -21,7 +21,7 @@ from twoheads.tables.checking.hints import (
     SURE_TRUTH,
     TRUTH,
 )
-from twoheads.tables.checking.models import SCALE, Shares, find_shares, machine_name, named_each
+from twoheads.tables.checking.models import SCALE, Shares, find_shares, likely_scores, machine_name, named_each
 from twoheads.tables.checking.named import NOTHING_NAMED, Named
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import plain_text
@@ -207,6 +207,8 @@ def _guess(
         undecided=undecided,
         reasons=reasons,
     )
+    if len(classes) == 2 and not (found.models or found.scores or found.labellers):
+        found = replace(found, reasons=likely_scores(each for each in free if each.name not in found.used) | reasons)
     found = found if len(classes) == 2 else _without_scores(found)
     done = {*found.used, *found.reasons, *undecided}
     groups = [each for each in rest if each.name not in done and each.is_labels and 2 <= each.n_distinct <= 20]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twoheads.tables.checking.cells import label_key, pieces_of, words_of
-from twoheads.tables.checking.hints import ANSWER, CONFIDENCE, LOG, LOGIT, PERSON, PREDICTION, SCORE
+from twoheads.tables.checking.hints import ANSWER, ASIDE, CONFIDENCE, GROUP, ITEM, LOG, LOGIT, PERSON, PREDICTION, SCORE
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import Coder
 
@@ -155,6 +155,13 @@ def _names(families: Sequence[str], sure: Container[str]) -> dict[str, str]:
     """The families by the names of their models: their own if they are those of a fit, else made from theirs."""
     own = {family: family for family in families if family in sure}
     return own | _unique([family for family in families if family not in sure], machine_name, own)
+
+
+def likely_scores(columns: Iterable[Profile]) -> dict[str, str]:
+    """Why columns of numbers that could be a model's scores are none: by no name; for tables without a model."""
+    aside = ASIDE | CONFIDENCE | GROUP | ITEM | PERSON
+    like = [each.name for each in columns if not each.is_unique and not each.speaks(aside)]
+    return dict.fromkeys(like, "numbers; if a model gave them, call it <model>.score")
 
 
 def machine_name(name: str) -> str:
