@@ -205,8 +205,9 @@ def test_scores_of_three_classes():
     X = pd.DataFrame({"human": ["a", "b", "c"], "judge.score": [1, 2, 3]})
     refused(
         lambda: Observations.from_frame(X, positive="a"),
-        "column 'judge.score' can hold scores only if there are two classes; there are 3. Give a label "
-        "(<model>.label), or a probability of each class (<model>.p_<class>).",
+        "column 'judge.score' can hold scores only if there are two classes; there are 3: 'a', 'b', 'c'. Correct "
+        "labels that are misspelt; else give a label (<model>.label), or a probability of each class "
+        "(<model>.p_<class>).",
     )
 
 

@@ -614,8 +614,9 @@ def test_frames_that_cannot_be_used():
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human": ["a"], "a": [1.0]})),
-        "X must have one probability column per class, named p_<class>; its columns are human, a. Name them so, or "
-        "give the answers of several people, in columns human_<name>.",
+        "X must have one probability column per class, named p_<class>; its columns are human, a. Name them so; or "
+        "give a model's labels or scores, in a column <model>.label or <model>.score, or the answers of several "
+        "people, in columns human_<name>.",
     )
     refused(
         lambda: as_observations(pd.DataFrame({"human_ann": ["a"], "human_bob": ["b"], "P_a": [1.0]})),

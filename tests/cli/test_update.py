@@ -340,3 +340,11 @@ def test_a_table_of_truths_with_another_column(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("To learn nothing but its truth: --truth gold.csv\n")
     assert run(["update", "team.json", "--truth", "gold.csv"]) == 0
     assert th.load("team.json").n_labelled_ == 3
+
+
+def test_dates_that_alone_are_new_are_counted(here, capsys):
+    assert run(["fit", "day0.csv", "--method", "P+L", "--keep-items"]) == 0
+    capsys.readouterr()
+    assert update("day0.csv", "--time", "seen") == 0
+    n_items = len((here / "day0.csv").read_text().splitlines()) - 1
+    assert f"Changed: times {n_items:,} new." in capsys.readouterr().err

@@ -203,7 +203,10 @@ def test_without_a_model_nothing_is_said_of_one():
     team = th.recommended().fit(Observations(np.array(["a", "b"]), (), answers, ("x", "y", "z"), np.arange(100)))
     said = team.describe()
     assert "model" not in said
-    assert said.endswith("times the weight it would have alone.")
+    weight = team.facts()["dependence"]["weight_of_human"]
+    assert said.endswith(
+        f"The joint evidence of an item's answers is multiplied by {weight:.2f}, in addition to the corrections above."
+    )
     again = team.facts()
     assert again["model"]["names"] == []
     assert team_sentences(again) == said.split("\n")

@@ -89,7 +89,10 @@ def test_people_alone_are_combined_by_a_team_with_models(team, table, tmp_path, 
     # what may be a misspelt column is not overlooked
     people.assign(gpt_yes=0.5).to_csv(tmp_path / "e.csv", index=False)
     assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "e.csv"), "-o", str(tmp_path / "o.csv")]) == 2
-    assert "must have one probability column per class" in capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert "e.csv must have a column of a model of the team, whose columns are gpt.p_<class>, human_ann" in said
+    assert "gpt_yes. Rename those that are meant" in said
+    assert "twoheads check --fix" in said
 
 
 def test_a_misspelt_column_is_of_somebody_new(team, table):
@@ -108,3 +111,18 @@ def test_observations_say_themselves_who_answered(team, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         team.predict(seen)
+
+
+def test_a_table_of_answers_for_a_team_of_people_alone_is_to_be_given_as_answers(tmp_path, capsys):
+    lines = [
+        f"{at},{person},{'yes' if (at + skip) % 3 else 'no'}"
+        for at in range(12)
+        for person, skip in (("u", 0), ("v", 1))
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["item,annotator,answer", *lines, ""]))
+    team = str(tmp_path / "team.json")
+    assert run(["fit", "--answers", str(tmp_path / "a.csv"), "-o", team]) == 0
+    capsys.readouterr()
+    assert run(["evaluate", team, str(tmp_path / "a.csv")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "its columns are item, annotator, answer. It looks like a table of answers: give it as answers" in said

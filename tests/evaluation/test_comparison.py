@@ -110,7 +110,7 @@ def test_unknown_truth_is_left_out_and_counted_and_the_human_judged_where_asked(
     assert found.notes() == [
         "With 3 items of known truth the intervals are wide.",
         "1 item of unknown truth was left out.",
-        "1 item has no answer: the human is evaluated on the others.",
+        "1 item has no person's answer: people are evaluated on the others.",
     ]
 
 

@@ -16,6 +16,7 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.evaluation import (
     FitWithoutTruth,
     agreement,
+    compare,
     compare_methods,
     compare_predictions,
     cross_validated,
@@ -241,3 +242,26 @@ def test_a_minus_is_one_in_latex():
     X = np.column_stack([wrong, np.where(np.arange(2) == y[:, None], 0.9, 0.1)])
     table = compare_methods({"P+L": th.ProbabilityLabelCombiner()}, X, y, reference="human")
     assert "$-$30.0 [$-$" in table.to_latex()
+
+
+def test_a_score_is_the_same_label_beside_methods_as_among_the_rivals():
+    rng = np.random.default_rng(0)
+    good = rng.random(400) < 0.6
+    X = pd.DataFrame({"human_ann": np.where(rng.random(400) < 0.8, good, ~good)})
+    for judge in ["a", "b", "c"]:
+        X[f"{judge}.score"] = np.round(np.where(good, 6, 4) + 2 * rng.normal(size=400))
+    y = np.where(np.arange(400) < 80, good, None)
+    team = th.recommended().fit(X, y)
+    expected = {rival.name: rival.error.value for rival in compare(team, X, y, n_bootstrap=20).rivals if rival.name}
+    assert set(expected) == {"a", "b", "c"}
+    beside = compare_methods({"team": th.recommended()}, X, y, metrics=["error"])
+    for table in (beside, score_members(team, X, y, metrics=["error"])):
+        assert {name: table.row(name).scores["error"].value for name in expected} == pytest.approx(expected)
+    fitted_on, new = (X[:200], y[:200]), (X[200:], good[200:].tolist())  # held out: scores are labels as at the fit
+    team = th.recommended().fit(*fitted_on)
+    rivals = compare(team, *new, n_bootstrap=20, held_out=True).rivals
+    expected = {rival.name: rival.error.value for rival in rivals if rival.name}
+    held_out = score_members(team, *new, metrics=["error"], held_out=True)
+    assert {name: held_out.row(name).scores["error"].value for name in expected} == pytest.approx(expected)
+    beside = compare_methods({"team": th.recommended()}, *fitted_on, test=new, metrics=["error"])
+    assert {name: beside.row(name).scores["error"].value for name in expected} == pytest.approx(expected)

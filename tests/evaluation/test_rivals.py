@@ -1,5 +1,7 @@
 """The rivals of a team, by hand, and how often a difference from the best of them is claimed falsely."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -245,3 +247,17 @@ def test_the_better_half_has_labelled_half_of_the_items_where_anybody_has(seed):
     scaled = crowd_of(n, people, team=team, model=model, weight=37.0 * weight)
     assert (scaled.better, scaled.better_half.name) == (found.better, found.better_half.name)
     assert scaled.p_value == pytest.approx(found.p_value)
+
+
+@pytest.mark.parametrize(("strength", "p_at_fit", "verb"), [(0.1, 0.001, "was"), (0.8, 0.35, "was not")])
+def test_an_evaluation_says_that_a_difference_is_significant_only_there_or_only_at_fit(strength, p_at_fit, verb):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    logit = strength * (2 * y - 1) + rng.normal(size=400)
+    proba = 1 / (1 + np.exp(-2 * strength * logit))
+    X = np.column_stack([np.where(rng.random(400) < 0.8, y, 1 - y), 1 - proba, proba])
+    team = th.recommended().fit(X, y)
+    assert not any(note.startswith("At fit") for note in compare(team, X, y, n_bootstrap=20).notes())
+    team.holdout_ = replace(team.holdout_, rivals=replace(team.holdout_.rivals, p_value=p_at_fit))
+    (note,) = (note for note in compare(team, X, y, n_bootstrap=20).notes() if note.startswith("At fit"))
+    assert f"the difference {verb} significant (p = {p_at_fit})" in note

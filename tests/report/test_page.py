@@ -194,3 +194,13 @@ def test_several_people_are_told_as_majority_and_combined():
     assert "people, majority" in html
     assert "people combined, without the model" in html
     assert "human</dt>" not in html
+
+
+def test_items_say_nothing_of_predictions_where_models_give_scores_only():
+    X, y = problem(160, ["bad", "good"], seed=4, people=2)
+    scored = X.drop(columns=["p_bad", "p_good"]).assign(**{"judge.score": (10 * X["p_good"]).round()})
+    seen = th.Observations.from_frame(scored, positive="good")
+    team = th.recommended().fit(seen, y)
+    text = page(summary(team, seen, y, n_bootstrap=20))
+    assert "judge" in text
+    assert "no prediction" not in text

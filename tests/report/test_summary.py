@@ -226,6 +226,16 @@ def test_several_people():
         assert entry["tied"] == (len(said) == 2 and said[0] != said[1])
 
 
+def test_errors_are_corrected_against_the_majority_and_ties_are_said():
+    X, y = problem(120, ["a", "b"], people=2)
+    team = th.recommended().fit(X[:60], y[:60])
+    found = summary(team, X[60:], y[60:], n_bootstrap=50)
+    exchange, answers = found["exchange"], X[60:][["human_p0", "human_p1"]]
+    assert f"corrects {exchange['human']['rescued']} errors of the majority" in exchange["words"]
+    tied = int((answers.notna().all(axis=1) & (answers["human_p0"] != answers["human_p1"])).sum())
+    assert f" {tied} items on which it or the majority is tied are not counted." in exchange["words"]
+
+
 def test_the_correction_for_dependence_is_a_part_of_its_own():
     X, y = problem(80, ["a", "b"])
     found = summary(th.recommended().fit(X[:40], y[:40]), X[40:], y[40:], n_bootstrap=50)

@@ -12,6 +12,7 @@ import twoheads as th
 from twoheads import tables
 from twoheads.cli.running import run
 from twoheads.tables.checking.cells import Number, is_blank, number_in
+from twoheads.tables.checking.models import machine_name
 from twoheads.text import spelling
 
 CLASSES = ("cat", "dog", "emu")
@@ -242,6 +243,74 @@ def test_judges_who_give_labels_or_scores_need_no_people(tmp_path):
     text = "id,gpt.label,judge.score,truth\n1,yes,3,yes\n2,no,1,no\n3,yes,2,no\n"
     (command,) = tables.check(write(tmp_path / "t.csv", text), positive="yes").commands()
     assert run([*shlex.split(command)[1:-1], str(tmp_path / "team.json")]) == 0
+
+
+def test_columns_called_after_language_models_are_scores_in_columns_that_line_up(tmp_path):
+    names = ["gpt-4o", "qwen2.5-72b", "mistral-large", "DeepSeek-R1", "LLaMA-3 score (0-10)"]
+    rng = np.random.default_rng(0)
+    good = rng.random(60) < 0.5
+    table = pd.DataFrame({"response_id": [f"r{at}" for at in range(60)]})
+    for name in names:
+        table[name] = np.where(good, 7, 3) + rng.integers(0, 3, 60)
+    table["gold"] = np.where(good, "good", "bad")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert list(found.roles.scores) == [*names[:-1], "LLaMA-3"]
+    assert found.roles.groups == ()
+    about_models = [line for line in found.sentences() if line.startswith("model")]
+    assert len({line.index("  a score: ") for line in about_models}) == 1
+    assert found.commands()[-1].endswith("--positive good -o team.json")
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("gpt-4o score (0-10)", "gpt-4o"),
+        ("AI score (%)", "AI"),
+        ("AI score (v2)", "AI (v2)"),
+        ("score (AI)", "AI"),
+        ("p(abnormal)", "abnormal"),
+        ("risk [0.0 to 1.0]", "model"),
+    ],
+)
+def test_models_are_called_without_the_scale_and_half_a_bracket(column, name):
+    assert machine_name(column) == name
+
+
+def test_a_misspelt_label_does_not_take_the_column_of_its_class(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    names = np.array(["2", "9", "10"])
+    table = pd.DataFrame({"Case ID": [f"c{at}" for at in range(60)], "Reader A": names[truth], "Biopsy": names[truth]})
+    for at, name in enumerate(names):
+        table[f"CNN grade {name}"] = np.where(truth == at, 0.8, 0.1)
+    table.loc[7, "Reader A"] = "9?"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv")
+    assert found.roles.models == {"CNN grade": {name: f"CNN grade {name}" for name in names}}
+    (sentence,) = found.findings.problem_sentences()
+    assert sentence == "column 'Reader A': labels that are not a class (1 cell; in row 8: 9?)."
+
+
+@pytest.mark.parametrize(
+    "name", ["Reader A confidence (1-5)", "Confidence of reader A", "confidence level reader A (%)"]
+)
+def test_a_confidence_is_known_by_its_persons_name_whatever_the_scale(tmp_path, name):
+    rows = [f"c{at},{'yes' if at % 2 else 'no'},{'no' if at % 3 else 'yes'},{at % 5 + 1}" for at in range(30)]
+    path = write(tmp_path / "t.csv", "\n".join([f"Case ID,Reader A,Reader B,{name}", *rows, ""]))
+    assert tables.check(path).roles.confidence == {"Reader A": name}
+
+
+def test_numbers_that_nobody_is_named_for_are_pointed_out_where_no_model_is_found(tmp_path):
+    rows = [
+        f"c{at},{'yes' if at % 2 else 'no'},{'no' if at % 3 else 'yes'},{at % 7},{at % 9}.5,{30 + at % 40}"
+        for at in range(80)
+    ]
+    path = write(tmp_path / "t.csv", "\n".join(["Case ID,Reader A,Reader B,Malignancy,Toxicity %,Age", *rows, ""]))
+    said = "\n".join(tables.check(path).sentences())
+    for name in ("Malignancy", "Toxicity %"):
+        assert f"{name} (numbers; if a model gave them, call it <model>.score)" in said
+    assert "Age (" not in said
 
 
 def test_the_output_must_not_be_the_input(tmp_path, capsys):

@@ -40,10 +40,11 @@ def print_history(entries: Sequence[dict[str, Any]]) -> None:
 
 
 def counts_in_words(counts: dict[str, dict[str, int]]) -> str:
-    """Counts as "3 items new; 5 answers new, 1 replaced"; without those that are 0, and without times."""
-    parts = []
+    """Counts as "3 items new; 5 answers new, 1 replaced"; without those that are 0; times only if no others change."""
+    parts = {}
     for name, each in counts.items():
         changed = [f"{number:,} {how}" for how, number in each.items() if number]
-        if changed and name != "times":
-            parts.append(f"{name} {', '.join(changed)}")
-    return "; ".join(parts)
+        if changed:
+            parts[name] = f"{name} {', '.join(changed)}"
+    times = parts.pop("times", "")
+    return "; ".join(parts.values()) or times

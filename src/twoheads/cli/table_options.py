@@ -13,6 +13,8 @@ from twoheads.cli import console
 from twoheads.cli.stdin import is_copy, shown
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import export_by_name, looks_like_table
+from twoheads.tables.schema.roles import NoModelColumns
+from twoheads.text import listed
 
 if TYPE_CHECKING:
     from twoheads.combination.combiner import Combiner
@@ -68,12 +70,24 @@ class TableOptions:
 
     def scan_for(self, team: Combiner, *, truth: bool = True, need_people: bool = True) -> tables.Table:
         """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ."""
-        found = self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
-        if not found.columns:  # an export, or answers alone
-            return found
-        from twoheads.combination.members_here import notes_on_members
+        from twoheads.combination.members_here import columns_of_members, notes_on_members
 
         where = " and ".join(self.shown_files().values())
+        try:
+            found = self.scan(need_people=need_people, **_columns_at_fit(team, truth=truth), classes=team.classes_)
+        except NoModelColumns as error:
+            if not (team.has_model_ or team.machines_):  # people alone: the remedy is --answers
+                raise
+            known = columns_of_members(team)
+            others = [name for name in error.columns if name not in known]
+            raise InvalidObservations(
+                f"{where} must have a column of a model of the team, whose columns are {listed(known)}; it has others: "
+                f"{listed(others)}. Rename those that are "
+                "meant, as twoheads check --fix does in a copy, or name them with --human and --model-columns; if no "
+                "model has answered, drop the others."
+            ) from None
+        if not found.columns:  # an export, or answers alone
+            return found
         return found.with_notes(notes_on_members(team, where, found.models, found.labellers, found.scorers))
 
 

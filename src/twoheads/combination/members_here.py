@@ -46,6 +46,11 @@ def notes_on_members(
     return notes
 
 
+def columns_of_members(team: Members) -> list[str]:
+    """The columns of a team's members, by convention."""
+    return list(_columns(team).values())
+
+
 def warn_of_members(team: Members, X: Any, observations: Observations) -> None:
     """Warn where a data frame ``X`` lacks a model, or a person whom a new one seems to be, misspelt.
 

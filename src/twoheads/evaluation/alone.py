@@ -44,13 +44,19 @@ def one_hot(label: Codes, n_classes: int) -> Floats:
 
 
 def members_alone(
-    observations: Observations, truth: Codes, weight: Floats | None = None, *, people: bool = False
+    observations: Observations,
+    truth: Codes,
+    weight: Floats | None = None,
+    *,
+    levels: ScoreLevels | None = None,
+    people: bool = False,
 ) -> list[Forecast]:
     """The members of items of known truth, in the order of the rivals; with ``people`` also each of several people.
 
     observations, truth, weight  of the items, (n_items,)
+    levels                       by which scores are labels; found from these items by default
     """
-    read = answered(observations, ScoreLevels.of(observations, truth, weight))
+    read = answered(observations, levels or ScoreLevels.of(observations, truth, weight))
     block = read.block(slice(0, len(read)), true_label=truth)
     models = read.models if read.has_model().any() else ()
     listed = RivalList(read.annotators, models, False, read.machines)

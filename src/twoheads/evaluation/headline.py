@@ -78,7 +78,7 @@ def notes(
         found.append("Nobody answered about these items: only models' labels and scores are combined.")
     elif n_not_asked:
         items = f"{count(n_not_asked, 'item')} {_has(n_not_asked)}"
-        found.append(f"{items} no answer: the human is evaluated on the others.")
+        found.append(f"{items} no person's answer: people are evaluated on the others.")
     if n_without_model == n_items and machines:
         return found
     if n_without_model == n_items:

@@ -7,10 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.evaluation.cross_validation import cross_validated, labels_of
 from twoheads.evaluation.leakage import CROSS_VALIDATED, items_to_judge
 from twoheads.evaluation.predictions import Predictions, matched_items, predict_all
-from twoheads.evaluation.team import Team
+from twoheads.evaluation.team import Team, levels_of
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations import Observations, counted_items
 
@@ -23,6 +24,7 @@ class Judged:
     predicted  of these items, or out of fold of those of known truth
     status     as in `twoheads.evaluation.leakage`
     notes      remarks on what was left out, a sentence each
+    levels     by which scores are labels in these predictions; None without scores
     """
 
     observations: Observations
@@ -31,6 +33,7 @@ class Judged:
     predicted: Predictions
     status: str
     notes: list[str]
+    levels: ScoreLevels | None = None
 
     @property
     def n_unknown(self) -> int:
@@ -71,6 +74,8 @@ def judged(
     if found.status == CROSS_VALIDATED:
         labels = labels_of(truth, observations.classes)
         predicted = cross_validated(team, observations, labels, sample_weight=weight, random_state=random_state)
+        levels = ScoreLevels.of(observations, truth, weight)
     else:
         predicted = replace(predict_all(team, observations, truth, weight), how=found.status)
-    return Judged(observations, truth, weight, predicted, found.status, found.notes)
+        levels = levels_of(team)
+    return Judged(observations, truth, weight, predicted, found.status, found.notes, levels)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.errors import InvalidObservations, InvalidParameter, TwoheadsError
 from twoheads.evaluation.alone import Forecast, members_alone
 from twoheads.evaluation.cross_validation import cross_validated
@@ -94,6 +95,8 @@ def compare_methods(
     judged_on, truth = (X, y) if test is None else test
     y, sample_weight = matched_rows(X, y, sample_weight)
     items = _Known.of(first, judged_on, truth, sample_weight)
+    if test is not None and items.levels is not None:  # scores are labels as at the fits
+        items.levels = _levels(first, X, y)
 
     def predicted(team: UnfittedTeam) -> Predictions:
         if test is None:
@@ -162,26 +165,34 @@ def score_judged(
     known = found.predicted.true_label != MISSING
     rows = np.flatnonzero(found.truth != MISSING)
     weight = None if found.weight is None else found.weight[rows]
-    items = _Known(found.observations.take(rows), found.truth[rows], weight)
+    items = _Known(found.observations.take(rows), found.truth[rows], weight, found.levels)
     made: dict[str, Predictions | str] = {"combination": found.predicted.take(known)}
     return _table(made, items, reference, metrics, people, random_state, kind)
 
 
 class _Known:
-    """The items of known truth."""
+    """The items of known truth, and by which levels their scores are labels."""
 
-    def __init__(self, observations: Observations, truth: Codes, weight: Floats | None) -> None:
+    def __init__(
+        self, observations: Observations, truth: Codes, weight: Floats | None, levels: ScoreLevels | None
+    ) -> None:
         if not len(truth):
             raise InvalidObservations("y must be known for at least one item to compare methods; it is for none.")
-        self.observations, self.truth, self.weight = observations, truth, weight
+        self.observations, self.truth, self.weight, self.levels = observations, truth, weight, levels
 
     @classmethod
     def of(cls, team: UnfittedTeam, X: Any, y: Any, sample_weight: Any) -> _Known:
         y, sample_weight = matched_rows(X, y, sample_weight)
         observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
         truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
-        rows = np.flatnonzero(truth != MISSING)
-        return cls(observations.take(rows), truth[rows], None if weight is None else weight[rows])
+        rows, levels = np.flatnonzero(truth != MISSING), ScoreLevels.of(observations, truth, weight)
+        return cls(observations.take(rows), truth[rows], None if weight is None else weight[rows], levels)
+
+
+def _levels(team: UnfittedTeam, X: Any, y: Any) -> ScoreLevels | None:
+    """By which levels scores are labels in a fit."""
+    observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
+    return ScoreLevels.of(observations, as_truth(y, observations))
 
 
 def _attempt(predicted: Callable[[UnfittedTeam], Predictions], team: UnfittedTeam) -> Predictions | str:
@@ -207,7 +218,7 @@ def _table(
         raise InvalidObservations(f"methods must hold one at least that takes these items; {name} refuses: {reason}")
     classes = items.observations.classes
     rows = [_forecast(name, found) for name, found in done.items()]
-    rows += members_alone(items.observations, items.truth, items.weight, people=people)
+    rows += members_alone(items.observations, items.truth, items.weight, levels=items.levels, people=people)
     names = [row.name for row in rows]
     chosen = next(iter(done)) if reference is None else reference
     if chosen not in names:

@@ -17,7 +17,7 @@ from twoheads.kernels.chosen_answers import answer_of
 from twoheads.kernels.inference.multiplicity import picked_level
 from twoheads.kernels.scoring.ties import label_error
 from twoheads.rendering.notebook import Shown
-from twoheads.text import count, percent
+from twoheads.text import SIGNIFICANCE, count, p_value, percent
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,34 @@ def compared_rivals(items: Predictions) -> Compared | None:
 
 
 def differs_from_fit(team: Team, found: Rivals | None) -> str | None:
-    """Why the better half is not that of the team's own record, or its error is another; None if they are the same."""
+    """Why the better half, its error or the significance is not that of the team's own record; None if they agree."""
     record = record_of(team)
     if record is None or found is None:
         return None
     before, now = record.better_half, found.better_half
+    other_items = any(not np.isclose(one, other) for one, other in zip(_sizes(record), _sizes(found), strict=False))
     if (before.key, before.name) == (now.key, now.name) and np.isclose(before.error, now.error, rtol=0, atol=1e-9):
-        return None
+        return None if other_items else _significance(record, found)
     shown = f"At fit the better half was {before.words} ({percent(before.error, 1)}"
-    if any(not np.isclose(one, other) for one, other in zip(_sizes(record), _sizes(found), strict=False)):
+    if other_items:
         return f"{shown} on {count(round(before.n), 'item')}): the team's own record is of other items than these."
     if FITTED[0] in (before.key, now.key):
         return f"{shown}): there people's answers were weighted without the item, here without its fold."
     return f"{shown}): the team's own record is of other items than these."
+
+
+def _significance(record: Rivals, found: Rivals) -> str | None:
+    """That the difference from the same better half is significant only at fit, or only here."""
+    was, is_now = record.p_value < SIGNIFICANCE, found.p_value < SIGNIFICANCE
+    if was == is_now:
+        return None
+    before, verb = record.better_half, "was" if was else "was not"
+    return (
+        f"At fit, where each of these items was held out by itself, the team erred on {percent(before.team_error, 1)} "
+        f"of those that the better half labelled, and the difference {verb} significant "
+        f"({p_value(record.p_value)}). Whether it is depends on how items are held out, so more items with truth are "
+        "needed to be sure."
+    )
 
 
 def _sizes(found: Rivals) -> list[float]:

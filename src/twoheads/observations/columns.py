@@ -80,7 +80,10 @@ def refuse_no_model(columns: Sequence[str], people: Sequence[str], sure: Iterabl
     others = [name for name in columns if name not in {*people, *sure, "item", "truth"}]
     if len(people) > 1 and not others:
         return
-    remedy = "Name them so, or give the answers of several people, in columns human_<name>."
+    remedy = (
+        "Name them so; or give a model's labels or scores, in a column <model>.label or <model>.score, or the answers "
+        "of several people, in columns human_<name>."
+    )
     if len(people) > 1:
         remedy = (
             f"Without a model, drop all columns but human_<name>, confidence_<name>, item and truth; {others[0]!r} "

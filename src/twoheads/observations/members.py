@@ -123,8 +123,9 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
         )
     if len(names) > 2:
         raise InvalidObservations(
-            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}. "
-            "Give a label (<model>.label), or a probability of each class (<model>.p_<class>)."
+            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}: "
+            f"{listed([repr(name) for name in names])}. Correct labels that are misspelt; else give a label "
+            "(<model>.label), or a probability of each class (<model>.p_<class>)."
         )
     if positive is None and names in (["0", "1"], ["False", "True"]):
         return True, names[1]

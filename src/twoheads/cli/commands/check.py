@@ -79,7 +79,8 @@ def check(
     )
     if fix is not None:
         check_output(fix, found.files, option="--fix")
-    console.line(f"{table}: {count(found.n_rows, 'row')} looked at, {count(len(found.columns), 'column')}.")
+    counted = "row 1 is the first below the column names"
+    console.line(f"{table}: {count(found.n_rows, 'row')} looked at ({counted}), {count(len(found.columns), 'column')}.")
     for line in found.sentences():
         console.line(f"  {line}")
     _print_list("Left out in reading:", list(found.notes))

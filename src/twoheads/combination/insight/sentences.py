@@ -142,10 +142,12 @@ def _temperature(model: dict[str, Any]) -> str:
 def _dependence(found: dict[str, Any]) -> str:
     weights = (found["dependence"][name] for name in ("weight_of_human", "weight_of_model"))
     human, model = (round(weight, 2) + 0.0 for weight in weights)  # no weight is "-0.00"
+    if not found["model"].get("names", True):
+        every = "labels and scores" if "machines" in found else "answers"
+        weight = f"is multiplied by {human:.2f}, in addition to the corrections above"
+        return f"The joint evidence of an item's {every} {weight}."
     whose = "label or score" if "machines" in found else "person's answer"
     answer = f"{whose} has {human:.2f} times the weight it would have alone"
-    if not found["model"].get("names", True):
-        return f"A {answer}."
     both = f"Combined with the model, a {answer}, and the model's log-odds have weight {model:.2f}"
     if not found["labelled"]:
         return (

@@ -11,15 +11,27 @@ from twoheads.text import count
 
 def exchange_section(comparison: Comparison) -> dict[str, Any]:
     """Count corrected and introduced errors against each partner."""
-    partners = {"human": comparison.human_exchange, "model": comparison.model_exchange}
+    human = "majority" if any(rival.key == "majority" for rival in comparison.rivals) else "human"
+    partners = {
+        "human": (human, comparison.human, comparison.human_exchange),
+        "model": ("model", comparison.model, comparison.model_exchange),
+    }
     section: dict[str, Any] = {"available": True}
-    clauses = []
-    for name, exchange in partners.items():
-        section[name] = None if exchange is None else asdict(exchange)
-        if exchange is not None:
+    clauses, ties = [], []
+    for key, (name, member, exchange) in partners.items():
+        section[key] = None if exchange is None else asdict(exchange)
+        if exchange is not None and member is not None:
             clauses.append(
                 f"corrects {count(exchange.rescued, 'error')} of the {name} and introduces "
                 f"{count(exchange.lost, 'error')} where the {name} is right"
             )
-    section["words"] = f"The team {'; it '.join(clauses)}." if clauses else ""
+            tied = member.n_items - sum(asdict(exchange).values())
+            ties += (
+                [f" {count(tied, 'item')} on which it or the {name} is tied {_is(tied)} not counted."] if tied else []
+            )
+    section["words"] = f"The team {'; it '.join(clauses)}.{''.join(ties)}" if clauses else ""
     return section
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -95,14 +95,14 @@ class Check:
             lines.append((f"model {name}", f"{what}{percent}: {listed(list(columns.values()))}"))
         for name, column in roles.scores.items():
             lines.append((f"model {name}", f"a score: {column}; {self._high()}"))
-        for name, column in roles.labellers.items():
-            lines.append((f"model {name}", f"labels: {column}"))
+        lines += [(f"model {name}", f"labels: {column}") for name, column in roles.labellers.items()]
         lines += [("confidence", column) for column in roles.confidence.values()]
         lines.append(("truth", self._truth() or "none found"))
         lines += [("groups", f"{listed(list(roles.groups))} (not used in a fit)")] if roles.groups else []
         lines += [("not used", listed([self._unused_text(name) for name in self.unused]))] if self.unused else []
         lines.append(("classes", listed(in_order(roles.classes)) or "none found"))
-        return [f"{what:<12} {text}" for what, text in lines]
+        width = max(12, *(len(what) + 1 for what, _ in lines))
+        return [f"{what:<{width}} {text}" for what, text in lines]
 
     def _unused_text(self, name: str) -> str:
         why = (self.roles.reasons | self.roles.undecided).get(name)

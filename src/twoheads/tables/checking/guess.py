@@ -11,6 +11,7 @@ from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_
 from twoheads.tables.checking.classes import classes_of, no_values_of_both, positive_by_name
 from twoheads.tables.checking.hints import (
     ANSWER,
+    BESIDE_CONFIDENCE,
     CONFIDENCE,
     ID,
     ITEM,
@@ -20,7 +21,7 @@ from twoheads.tables.checking.hints import (
     SURE_TRUTH,
     TRUTH,
 )
-from twoheads.tables.checking.models import Shares, find_shares, machine_name, named_each
+from twoheads.tables.checking.models import SCALE, Shares, find_shares, likely_scores, machine_name, named_each
 from twoheads.tables.checking.named import NOTHING_NAMED, Named
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import plain_text
@@ -211,6 +212,8 @@ def _guess(
         undecided=undecided,
         reasons=reasons,
     )
+    if len(classes) == 2 and not (found.models or found.scores or found.labellers):
+        found = replace(found, reasons=likely_scores(each for each in free if each.name not in found.used) | reasons)
     found = found if len(classes) == 2 else _without_scores(found)
     done = {*found.used, *found.reasons, *undecided}
     groups = [each for each in rest if each.name not in done and each.is_labels and 2 <= each.n_distinct <= 20]
@@ -289,7 +292,7 @@ def _confidence(columns: Sequence[Profile], people: dict[str, str]) -> dict[str,
     for column in columns:
         if not column.speaks(CONFIDENCE):
             continue
-        words = [word for word in column.words if word not in CONFIDENCE]
+        words = [word for word in words_of(SCALE.sub(" ", column.name)) if word not in CONFIDENCE | BESIDE_CONFIDENCE]
         of = [name for name, answers in people.items() if words and words in (words_of(answers), words_of(name))]
         if len(of) == 1 or (len(people) == 1 and not words):
             found[of[0] if of else next(iter(people))] = column.name

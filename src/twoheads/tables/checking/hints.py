@@ -30,7 +30,9 @@ SURE_TRUTH = words("""
 PERSON = PERSON_WORDS
 MODEL = words("""
     ai model score scores prob probs probability probabilities p pred prediction predicted proba cnn net network resnet
-    vgg bert gpt llm algorithm machine cad classifier judge logit logits softmax ml claude gemini llama dl
+    vgg densenet efficientnet mobilenet convnext xgboost lightgbm bert deberta llm algorithm machine cad classifier
+    judge logit logits softmax ml dl gpt chatgpt openai claude sonnet haiku gemini llama qwen mistral mixtral ministral
+    deepseek grok
     ki modell wahrscheinlichkeit vorhersage algorithmus
     ia modele probabilite modelo probabilidad prediccion modello probabilita probabilidade waarschijnlijkheid
 """)
@@ -45,6 +47,8 @@ CONFIDENCE = words("""
     confidence conf certainty sure sureness confident
     sicherheit konfidenz certitude confiance confianza certeza confidenza sicurezza confianca zekerheid
 """)
+#: Words beside those in the name of a column of confidences that name nobody.
+BESIDE_CONFIDENCE = words("of for by in level value rating")
 ANSWER = words("answer answers label labels annotation response choice rating verdict antwort reponse respuesta")
 #: Words of columns that are made from answers, and are nobody's.
 DERIVED = words("majority vote votes combined agreement agree agreed mehrheit majorite mayoria")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twoheads.tables.checking.cells import label_key, pieces_of, words_of
-from twoheads.tables.checking.hints import ANSWER, CONFIDENCE, LOG, LOGIT, PERSON, PREDICTION, SCORE
+from twoheads.tables.checking.hints import ANSWER, ASIDE, CONFIDENCE, GROUP, ITEM, LOG, LOGIT, PERSON, PREDICTION, SCORE
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import Coder
 
 #: The family of columns called just by the classes.
 _BARE = "probability"
+#: A scale in brackets, such as (0-10) or (%), or nothing in brackets.
+SCALE = re.compile(r"[(\[]\s*(?:%|\d+(?:[.,]\d+)?\s*(?:-|–|to|/|\.\.)\s*\d+(?:[.,]\d+)?\s*%?)?\s*[)\]]")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
 @dataclass(frozen=True)
@@ -134,8 +138,12 @@ def _parts(name: str, classes: dict[str, str]) -> tuple[str, str] | None:
         return _BARE, label_key(name)
     pieces, words = pieces_of(name), words_of(name)
     places = [at for at, piece in enumerate(pieces) if piece[0].isalnum()]
-    for key, label in sorted(classes.items(), key=lambda each: -len(each[0])):
-        of_class = words_of(label)
+    # The longest class first; of "9" and "9?", which have the same words, the one that the name holds as it is.
+    order = sorted(
+        (-len(words_of(label)), key not in label_key(name), -len(key), key) for key, label in classes.items()
+    )
+    for *_, key in order:
+        of_class = words_of(classes[key])
         for at in range(len(words) - len(of_class) + 1) if of_class else ():
             if words[at : at + len(of_class)] == of_class and len(words) > len(of_class):
                 first, last = places[at], places[at + len(of_class) - 1]
@@ -149,19 +157,28 @@ def _names(families: Sequence[str], sure: Container[str]) -> dict[str, str]:
     return own | _unique([family for family in families if family not in sure], machine_name, own)
 
 
+def likely_scores(columns: Iterable[Profile]) -> dict[str, str]:
+    """Why columns of numbers that could be a model's scores are none: by no name; for tables without a model."""
+    aside = ASIDE | CONFIDENCE | GROUP | ITEM | PERSON
+    like = [each.name for each in columns if not each.is_unique and not each.speaks(aside)]
+    return dict.fromkeys(like, "numbers; if a model gave them, call it <model>.score")
+
+
 def machine_name(name: str) -> str:
     """The name of a model, from that of its column or of a family of columns, without words such as score.
 
     >>> machine_name("AI score"), machine_name("resnet50_"), machine_name("DL_prob"), machine_name("score")
     ('AI', 'resnet50', 'DL', 'model')
-    >>> machine_name("Qwen2.5-3B score")
-    'Qwen2.5-3B'
+    >>> machine_name("Qwen2.5-3B score"), machine_name("gpt-4o score (0-10)"), machine_name("score (AI)")
+    ('Qwen2.5-3B', 'gpt-4o', 'AI')
     """
     for end in (".label", ".score"):
         if name.endswith(end) and len(name) > len(end):
             return name.removesuffix(end)
     pieces = [each for each in pieces_of(name) if not {*words_of(each)} & (SCORE | ANSWER | PREDICTION)]
-    return " ".join("".join(pieces).strip(" ._-:()[]/").split()) or "model"
+    bare = " ".join(SCALE.sub(" ", "".join(pieces)).strip(" ._-:/%").split())
+    alone = _IN_BRACKETS.fullmatch(bare)
+    return (alone[1].strip() if alone else bare) or "model"
 
 
 def named_each(columns: Sequence[Profile], name_of: Callable[[str], str], taken: Container[str] = ()) -> dict[str, str]:

@@ -119,8 +119,8 @@ class Profile:
         return self.total / max(self.n_numbers, 1)
 
     def speaks(self, hints: frozenset[str]) -> bool:
-        """Whether a word of its name is one of these."""
-        return bool(hints & set(self.words))
+        """Whether a word of its name is one of these, also where capitals within it are none: DeepSeek, LLaMA."""
+        return bool(hints & {*self.words, *words_of(self.name.casefold())})
 
 
 def profiles(table: TableRows) -> list[Profile]:

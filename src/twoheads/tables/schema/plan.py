@@ -86,8 +86,9 @@ def wide_roles(
 def refuse_unread(found: Roles, columns: Sequence[str], where: str, names: Names) -> None:
     """Refuse a table for a fitted team that has no model, if any column could be a misspelt one."""
     used = {found.item, found.truth, *found.annotators.values(), *found.confidence.values()}
-    if not found.annotators or set(columns) - used:
-        roles.model_columns([name for name in columns if name not in used], where, names.model_columns)
+    unread = [name for name in columns if name not in used]
+    if not found.annotators or unread:
+        roles.model_columns(unread, where, names.model_columns, shown=columns)
 
 
 def _refuse_other_case(columns: Sequence[str], where: str, used: Sequence[str]) -> None:

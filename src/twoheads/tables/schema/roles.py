@@ -97,15 +97,23 @@ def item_column(columns: Sequence[str], where: str, item: str | None, *, needed:
 
 
 def model_columns(
-    columns: Sequence[str], where: str, pattern: str | None, *, needed: bool = True
+    columns: Sequence[str],
+    where: str,
+    pattern: str | None,
+    *,
+    needed: bool = True,
+    shown: Sequence[str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """The columns of each model by class: those that match the pattern, or those by convention."""
+    """The columns of each model by class: those that match the pattern, or those by convention.
+
+    shown  the columns that an error names, if not these
+    """
     if pattern is not None:
         return {"model": _pattern_columns(columns, where, pattern)}
     if conventions.has_model_columns(columns):
         return conventions.model_columns(columns, where)
     if needed:
-        raise _no_model_columns(columns, where, "named p_<class>")
+        raise _no_model_columns(columns if shown is None else shown, where, "named p_<class>")
     return {}
 
 
@@ -120,6 +128,14 @@ def _pattern_columns(columns: Sequence[str], where: str, pattern: str) -> dict[s
     if not found:
         raise _no_model_columns(columns, where, f"named {pattern!r}")
     return found
+
+
+class NoModelColumns(InvalidObservations):
+    """A table without a model's columns, by the names that they should have."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
 
 
 def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidObservations:
@@ -144,8 +160,9 @@ def _no_model_columns(columns: Sequence[str], where: str, what: str) -> InvalidO
         remedy = "Without a model, give it as answers (--answers); else name them with model_columns (--model-columns)."
     else:
         remedy = "Name them with model_columns (--model-columns), as in 'score_*', or see what twoheads check finds."
-    return InvalidObservations(
-        f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}"
+    return NoModelColumns(
+        f"{where} must have one probability column per class, {what}; its columns are {listed(columns)}. {remedy}",
+        columns,
     )
 
 
