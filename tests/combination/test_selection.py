@@ -47,6 +47,22 @@ def test_truth_of_one_class_is_noticed_without_a_model():
     assert team.facts()["selection"]["class"] == "a"
 
 
+@pytest.mark.parametrize("modelled", [False, True], ids=["alone", "beside a model"])
+def test_a_selection_of_what_judges_say_names_no_people(modelled):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 400)
+    panel = pd.DataFrame({f"{judge}.label": np.where(rng.random(400) < 0.8, truth, 1 - truth) for judge in "abc"})
+    chosen = panel["a.label"] == 1
+    if modelled:
+        panel["p_1"] = np.where(truth == 1, 0.7, 0.3) + rng.uniform(-0.29, 0.29, 400)
+        chosen = (panel["p_1"] > 0.5) == (panel[["a.label", "b.label", "c.label"]].mean(axis=1) > 0.5)
+    team = recommended().fit(panel, np.where(chosen & (np.arange(400) < 250), truth, -1))
+    (warning,) = [sentence for sentence in team.describe().split("\n") if "not a random sample" in sentence]
+    assert "people" not in warning
+    said = "agree with the model on 100 %" if modelled else "say '1' on"
+    assert f"labels and scores together {said}" in warning
+
+
 def crowd(seed, n=300):
     """Three to five answers of seven people per item, without a model: a long table, and the truth."""
     rng = np.random.default_rng(seed)

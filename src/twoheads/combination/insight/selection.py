@@ -52,18 +52,24 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
     return {**facts, "p_value": p} if p < LEVEL else None
 
 
-def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
-    """A warning, from `selection_facts`; nothing without them."""
+def selection_sentences(selection: dict[str, Any] | None, whose: str = "people") -> list[str]:
+    """A warning, from `selection_facts`; nothing without them.
+
+    whose  what is beside the model: "people", or "labels and scores", of machines too
+    """
     if selection is None:
         return []
     known, others = (percent(share) for share in selection["shares"])
+    agree, say = "people and model agree", "people answered"
+    if whose != "people":
+        agree, say = f"{whose} together agree with the model", f"{whose} together say"
     what = {
         "unanimity": f"all answers are alike on {known} of them, and on {others} of the others with as many answers",
-        "agreement": f"people and model agree on {known} of them, and on {others} of the others",
+        "agreement": f"{agree} on {known} of them, and on {others} of the others",
         "sureness": f"the model's top probability is {known} on average, and {others} on the others",
         "model": f"the model finds {selection.get('class')!r} most probable on {known} of them, and on {others} of the "
         "others",
-        "answers": f"people answered {selection.get('class')!r} on {known} of them, and on {others} of the others",
+        "answers": f"{say} {selection.get('class')!r} on {known} of them, and on {others} of the others",
     }[selection["what"]]
     return [
         f"The items with truth are not a random sample of all items: {what} ({p_value(selection['p_value'])}). "

@@ -39,7 +39,7 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
     sentences = [
         _labels(found),
-        *selection_sentences(found.get("selection")),
+        *selection_sentences(found.get("selection"), whose_labels(found)),
         *_agreement(found),
         *([_people(found)] if _n_people(found) else []),
         *crowd_sentences(found),
