@@ -205,7 +205,7 @@ def test_scores_of_three_classes():
     X = pd.DataFrame({"human": ["a", "b", "c"], "judge.score": [1, 2, 3]})
     refused(
         lambda: Observations.from_frame(X, positive="a"),
-        "column 'judge.score' can hold scores only if there are two classes; there are 3. Give a label "
+        "column 'judge.score' can hold scores only if there are two classes; there are 3: 'a', 'b', 'c'. Give a label "
         "(<model>.label), or a probability of each class (<model>.p_<class>).",
     )
 
@@ -231,6 +231,22 @@ def test_one_kind_of_answer_of_each_member(columns, found):
         lambda: Observations.from_frame(X, positive="a"),
         f"X must hold one kind of answer of each member; {found}. "
         "Drop one of them, or rename it if it is another member.",
+    )
+
+
+def test_scores_show_the_spellings_that_make_more_classes_than_two():
+    X = pd.DataFrame({"a.label": [True, False], "human_ann": [1, 0], "judge.score": [0.5, 0.2]})
+    with pytest.raises(InvalidObservations, match=r"there are 4: '0', '1', 'False', 'True'\. Give a label"):
+        Observations.from_frame(X)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**5000)], ids=["high", "low"])
+def test_scores_beyond_any_float(number):
+    X = FRAME.assign(**{"judge.score": pd.Series([1, number, 2], dtype=object)})
+    refused(
+        lambda: Observations.from_frame(X, positive="yes"),
+        f"column 'judge.score' must hold finite numbers; row 1 has {'inf' if number > 0 else '-inf'} (1 of 3 rows are "
+        "off). Correct those entries, or leave them blank where there is no score.",
     )
 
 

@@ -123,7 +123,8 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
         )
     if len(names) > 2:
         raise InvalidObservations(
-            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}. "
+            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}: "
+            f"{listed([repr(name) for name in names], 6)}. "
             "Give a label (<model>.label), or a probability of each class (<model>.p_<class>)."
         )
     if positive is None and names in (["0", "1"], ["False", "True"]):
