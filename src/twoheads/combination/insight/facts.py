@@ -13,6 +13,7 @@ from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.selection import selection_facts
+from twoheads.combination.insight.told_apart import agreement_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
@@ -57,6 +58,9 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
     selection = selection_facts(result)
     if selection is not None:
         found["selection"] = selection
+    agreement = agreement_facts(result)
+    if agreement is not None:
+        found["agreement"] = agreement
     temperature = rule.calibrator.temperature_estimate(level, statistics.label_unit)
     if temperature is not None and known and schema.has_model:
         found["model"]["temperature"] = list(temperature)
