@@ -6,12 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from twoheads.evaluation import Comparison
+from twoheads.report.sections.common import unavailable
 from twoheads.text import count
 
 
 def exchange_section(comparison: Comparison) -> dict[str, Any]:
     """Count corrected and introduced errors against each partner."""
     partners = {"human": comparison.human_exchange, "model": comparison.model_exchange}
+    if all(exchange is None for exchange in partners.values()):
+        return unavailable(
+            "Neither people nor a model that gives probabilities have labels on these items to compare with."
+        )
     section: dict[str, Any] = {"available": True}
     clauses = []
     for name, exchange in partners.items():
@@ -21,5 +26,5 @@ def exchange_section(comparison: Comparison) -> dict[str, Any]:
                 f"corrects {count(exchange.rescued, 'error')} of the {name} and introduces "
                 f"{count(exchange.lost, 'error')} where the {name} is right"
             )
-    section["words"] = f"The team {'; it '.join(clauses)}." if clauses else ""
+    section["words"] = f"The team {'; it '.join(clauses)}."
     return section
