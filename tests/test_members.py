@@ -78,7 +78,8 @@ def test_one_column_without_a_second_class():
     refused(
         lambda: Observations.from_frame(pd.DataFrame({"human": ["yes"], "p_yes": [0.8]})),
         "X must show both classes; its only probability column is 'p_yes', and no answer and no truth is of another "
-        "class. Add the column of the other class, or name both with classes (--classes).",
+        "class. Add the column of the other class, or name both with classes (--classes), in Python in "
+        "Observations.from_frame(X, classes=...).",
     )
 
 
@@ -196,7 +197,7 @@ def test_scores_alone_do_not_show_the_classes():
     refused(
         lambda: Observations.from_frame(X, positive="a"),
         "there must be two classes, since column 'judge.score' holds scores; answers and truth show none. "
-        "Name both with classes (--classes).",
+        "Name both with classes (--classes), in Python in Observations.from_frame(X, classes=...).",
     )
     assert len(Observations.from_frame(X, classes=np.array(["a", "b"]), positive="a")) == 2
 

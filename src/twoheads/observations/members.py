@@ -119,7 +119,8 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
     if len(names) < 2:
         raise InvalidObservations(
             f"there must be two classes, since column {column!r} holds scores; answers and truth show "
-            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes)."
+            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes), "
+            "in Python in Observations.from_frame(X, classes=...)."
         )
     if len(names) > 2:
         raise InvalidObservations(
