@@ -78,7 +78,8 @@ def test_one_column_without_a_second_class():
     refused(
         lambda: Observations.from_frame(pd.DataFrame({"human": ["yes"], "p_yes": [0.8]})),
         "X must show both classes; its only probability column is 'p_yes', and no answer and no truth is of another "
-        "class. Add the column of the other class, or name both with classes (--classes).",
+        "class. Add the column of the other class, or name both with classes (--classes), in Python in "
+        "Observations.from_frame(X, classes=...).",
     )
 
 
@@ -196,7 +197,7 @@ def test_scores_alone_do_not_show_the_classes():
     refused(
         lambda: Observations.from_frame(X, positive="a"),
         "there must be two classes, since column 'judge.score' holds scores; answers and truth show none. "
-        "Name both with classes (--classes).",
+        "Name both with classes (--classes), in Python in Observations.from_frame(X, classes=...).",
     )
     assert len(Observations.from_frame(X, classes=np.array(["a", "b"]), positive="a")) == 2
 
@@ -232,6 +233,22 @@ def test_one_kind_of_answer_of_each_member(columns, found):
         lambda: Observations.from_frame(X, positive="a"),
         f"X must hold one kind of answer of each member; {found}. "
         "Drop one of them, or rename it if it is another member.",
+    )
+
+
+def test_scores_show_the_spellings_that_make_more_classes_than_two():
+    X = pd.DataFrame({"a.label": [True, False], "human_ann": [1, 0], "judge.score": [0.5, 0.2]})
+    with pytest.raises(InvalidObservations, match=r"there are 4: '0', '1', 'False', 'True'\. Correct labels"):
+        Observations.from_frame(X)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**5000)], ids=["high", "low"])
+def test_scores_beyond_any_float(number):
+    X = FRAME.assign(**{"judge.score": pd.Series([1, number, 2], dtype=object)})
+    refused(
+        lambda: Observations.from_frame(X, positive="yes"),
+        f"column 'judge.score' must hold finite numbers; row 1 has {'inf' if number > 0 else '-inf'} (1 of 3 rows are "
+        "off). Correct those entries, or leave them blank where there is no score.",
     )
 
 

@@ -713,6 +713,25 @@ def test_classes_out_of_order_are_refused():
         replace(seen, classes=np.array(["a", "b", "c"]))
 
 
+@pytest.mark.parametrize("classes", [["low", "mid", "high"], ["high", "low", "mid"], pd.Series(["mid", "low", "high"])])
+def test_a_frame_and_a_long_table_take_required_classes_in_any_order(classes):
+    frame = pd.DataFrame({"human_ann": ["low", "mid"], "human_bob": ["low", None]})
+    seen = Observations.from_frame(frame, classes=classes)
+    long = pd.DataFrame({"item": [0, 0, 1], "annotator": ["ann", "bob", "ann"], "answer": ["low", "low", "mid"]})
+    assert seen.classes.tolist() == ["high", "low", "mid"]
+    assert seen.classes.tolist() == Observations.from_answers(long, classes=classes).classes.tolist()
+    assert [seen.classes[code] for code in seen.answers.column % 3] == ["low", "low", "mid"]
+
+
+def test_classes_that_are_no_list_are_refused():
+    frame = pd.DataFrame({"human_ann": ["low", "mid"], "human_bob": ["low", None]})
+    with pytest.raises(InvalidObservations) as raised:
+        Observations.from_frame(frame, classes="low")
+    assert str(raised.value) == (
+        "classes must be a list with the name of each class once; it is 'low'. Give it as in classes=['no', 'yes']."
+    )
+
+
 # ------------------------------------------------------------------------------------------- long tables
 
 ANSWERS = {

@@ -126,3 +126,28 @@ def test_a_table_of_answers_for_a_team_of_people_alone_is_to_be_given_as_answers
     assert run(["evaluate", team, str(tmp_path / "a.csv")]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "its columns are item, annotator, answer. It looks like a table of answers: give it as answers" in said
+
+
+def test_a_member_who_gave_scores_and_now_labels_is_not_called_a_misspelling(team, table):
+    changed = table.drop(columns="x.score").assign(**{"x.label": table["human_ann"]})
+    with pytest.warns(UserWarning, match=r"^X has") as warned:
+        team.predict_proba(changed)
+    assert [str(each.message) for each in warned] == [
+        "X has no column of x (x.score): 1 of 6 members of the team, absent for all items.",
+        "X has labels of x, who gave scores or probabilities at fit; they count as its average member's.",
+    ]
+
+
+def test_a_model_is_refused_by_a_team_that_was_fitted_without_any(table):
+    people = table[["human_ann", "human_bob", "mistral.label"]]
+    alone = th.recommended().fit(people)
+    for model in ("gpt.p_yes", "p_yes"):
+        with pytest.raises(InvalidObservations) as raised:
+            alone.predict_proba(people.assign(**{model: 0.9}))
+        name = "gpt" if model.startswith("gpt") else "model"
+        assert str(raised.value) == (
+            f"X must hold no model's probabilities, as the team was fitted without any; it has those of '{name}'. "
+            "Leave them out, or fit again with them."
+        )
+    blank = alone.predict_proba(people.assign(p_no=np.nan, p_yes=np.nan))
+    assert np.array_equal(blank, alone.predict_proba(people))

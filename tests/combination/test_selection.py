@@ -47,6 +47,62 @@ def test_truth_of_one_class_is_noticed_without_a_model():
     assert team.facts()["selection"]["class"] == "a"
 
 
+@pytest.mark.parametrize("modelled", [False, True], ids=["alone", "beside a model"])
+def test_a_selection_of_what_judges_say_names_no_people(modelled):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 400)
+    panel = pd.DataFrame({f"{judge}.label": np.where(rng.random(400) < 0.8, truth, 1 - truth) for judge in "abc"})
+    chosen = panel["a.label"] == 1
+    if modelled:
+        panel["p_1"] = np.where(truth == 1, 0.7, 0.3) + rng.uniform(-0.29, 0.29, 400)
+        chosen = (panel["p_1"] > 0.5) == (panel[["a.label", "b.label", "c.label"]].mean(axis=1) > 0.5)
+    team = recommended().fit(panel, np.where(chosen & (np.arange(400) < 250), truth, -1))
+    (warning,) = [sentence for sentence in team.describe().split("\n") if "not a random sample" in sentence]
+    assert "people" not in warning
+    said = "agree with the model on 100 %" if modelled else "say '1' on"
+    assert f"labels and scores together {said}" in warning
+
+
+def confident(kind, seed, n=400):
+    """Scores of two judges, or two people with confidences on different scales; how sure they are; and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    if kind == "scores":
+        scores = 2.0 * truth - 1.0 + 1.5 * rng.normal(size=(2, n))
+        return pd.DataFrame({"a.score": scores[0], "b.score": scores[1]}), np.abs(scores).mean(axis=0), truth
+    sure = rng.integers(1, 6, (2, n))
+    answers = np.where(rng.random((2, n)) < 0.75, truth, 1 - truth)
+    columns = {"human_a": answers[0], "human_b": answers[1], "confidence_a": sure[0], "confidence_b": 20 * sure[1]}
+    return pd.DataFrame(columns), sure.mean(axis=0), truth
+
+
+@pytest.mark.parametrize("kind", ["scores", "confidences"])
+@pytest.mark.parametrize("side", [1, -1], ids=["sure", "unsure"])
+def test_truth_only_where_members_are_sure_or_unsure_is_noticed(kind, side):
+    X, sure, truth = confident(kind, seed=0)
+    chosen = np.argsort(-side * sure, kind="stable")[:80]
+    team = recommended().fit(X, np.where(np.isin(np.arange(len(truth)), chosen), truth, -1))
+    found = team.facts()["selection"]
+    assert found["what"] == "confidence"
+    assert side * (found["shares"][0] - found["shares"][1]) > 0.2
+    known, others = (f"{100 * share:.0f} %" for share in found["shares"])
+    assert (
+        "sorted by members' confidences, and by how far scores are from the middle, they are at "
+        f"{known} on average, and the others at {others} (p < 0.001)"
+    ) in team.describe()
+
+
+@pytest.mark.parametrize("kind", ["scores", "confidences"])
+def test_a_random_part_is_rarely_called_a_selection_by_confidence(kind):
+    said = 0
+    for seed in range(30):
+        X, _, truth = confident(kind, seed, n=150)
+        rows = np.random.default_rng(seed).choice(150, 50, replace=False)
+        y = np.where(np.isin(np.arange(150), rows), truth, -1)
+        said += selection_facts(recommended().fit(X, y).result()) is not None
+    assert said <= 2
+
+
 def crowd(seed, n=300):
     """Three to five answers of seven people per item, without a model: a long table, and the truth."""
     rng = np.random.default_rng(seed)

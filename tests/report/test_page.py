@@ -7,6 +7,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.simulation import simulate_crowd
 
@@ -204,3 +205,15 @@ def test_items_say_nothing_of_predictions_where_models_give_scores_only():
     text = page(summary(team, seen, y, n_bootstrap=20))
     assert "judge" in text
     assert "no prediction" not in text
+
+
+def test_a_panel_without_people_and_probabilities_shows_no_empty_partners():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    panel = pd.DataFrame({f"{judge}.label": np.where(rng.random(200) < 0.8, truth, 1 - truth) for judge in "abc"})
+    found = summary(th.recommended().fit(panel[:100], truth[:100]), panel[100:], truth[100:])
+    assert not found["exchange"]["available"]
+    shown = page(found)
+    assert "human: no label" not in re.sub(r"<[^>]*>", "", shown)
+    assert "model: no prediction" not in re.sub(r"<[^>]*>", "", shown)
+    assert "Errors corrected and introduced" not in shown

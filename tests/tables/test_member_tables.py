@@ -199,3 +199,55 @@ def test_a_class_of_high_scores_that_is_no_class_is_refused_without_scores_too(t
         th.InvalidObservations, match=r"must be one of the classes no, yes; it is 'yess'\. Did you mean"
     ):
         scan(path, positive="yess")
+
+
+UNREAD = {
+    "a judge's confidence": (
+        "human_ann,gpt.label,confidence_gpt,gpt.confidence\na,a,3,3\nb,b,4,4\n",
+        "columns 'confidence_gpt', 'gpt.confidence' of t.csv are not read: only people's confidence is, from "
+        "confidence_<name> beside human_<name>. A model's label and its confidence are read as one number that rises "
+        "with the probability of one class: p_<class> or <model>.score.",
+    ),
+    "a judge's confidence without people": (
+        "gpt.label,confidence\na,3\nb,4\n",
+        "column 'confidence' of t.csv is not read: only people's confidence is, from confidence_<name> beside "
+        "human_<name>. A model's label and its confidence are read as one number that rises with the probability of "
+        "one class: p_<class> or <model>.score.",
+    ),
+    "a plain score": (
+        "human_ann,gpt.label,score\na,a,3\nb,b,4\n",
+        "column 'score' of t.csv is not read: it would be if positive (--positive) named the class that high scores "
+        "mean.",
+    ),
+    "other names": (
+        "human_ann,gpt.label,vit.Label,label,bert_score\na,a,a,b,3\nb,b,b,a,4\n",
+        "columns 'vit.Label', 'label', 'bert_score' of t.csv are not read: labels and scores are read from columns "
+        "<model>.label, <model>.score, human_<name> and human_<name>.score.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "note"), UNREAD.values(), ids=list(UNREAD))
+def test_what_looks_like_a_members_answers_and_is_not_read_is_noted(text, note, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(text)
+    assert note in scan("t.csv").notes
+
+
+def test_what_is_read_is_not_noted_as_unread(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("human_ann,confidence,gpt.label,score,truth\na,1,a,3,a\nb,2,b,4,b\n")
+    assert not any("not read" in note for note in scan("t.csv", positive="a").notes)
+    (tmp_path / "v.csv").write_text("combined_label,confidence,p_a,p_b,human_ann\na,.9,.9,.1,a\nb,.8,.2,.8,b\n")
+    assert not any("not read" in note for note in scan("v.csv").notes)
+
+
+def test_scores_beside_answers_in_a_long_file_are_not_lost(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("item,annotator,answer,score\n1,ann,a,.9\n1,bob,b,.4\n2,ann,b,.2\n2,bob,b,.1\n")
+    (note,) = [note for note in scan(answers="t.csv").notes if "not read" in note]
+    assert note.startswith("column 'score' of t.csv is not read: labels and scores are read from columns <model>.label")
+    with pytest.raises(
+        InvalidObservations, match=r"t\.csv must have one row per item, with the scores in columns human_"
+    ):
+        scan(answers="t.csv", positive="a")

@@ -91,7 +91,8 @@ WRONG_TEXTS = {
         "human,p_cat\ncat,1\n",
         {},
         "t.csv must show both classes; its only probability column is 'p_cat', and no answer and no truth is of "
-        "another class. Add the column of the other class, or name both with classes (--classes).",
+        "another class. Add the column of the other class, or name both with classes (--classes), in Python in "
+        "Observations.from_frame(X, classes=...).",
     ),
     "a misspelt option": (
         GOOD,

@@ -170,9 +170,19 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
             need_model=self.has_model_,
             model_scale=self.model_scale,
         )
+        self._need_known_models(observations)
         found = answered(replace(observations.with_models(self.models_), zeros=self.zeros_), self.levels_)
         warn_of_members(self, X, observations)
         return found
+
+    def _need_known_models(self, observations: Observations) -> None:
+        """Refuse a model where there was none at fit: nothing is known of what its probabilities mean."""
+        if not self.has_model_ and observations.has_model().any():
+            names = ", ".join(observations.models[:8])
+            raise InvalidObservations(
+                f"X must hold no model's probabilities, as the team was fitted without any; it has those of {names!r}. "
+                "Leave them out, or fit again with them."
+            )
 
     def block(self, observations: Observations, rows: slice) -> Block:
         """Consecutive items, with annotators numbered as at fit; unknown ones count as the crowd."""

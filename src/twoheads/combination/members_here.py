@@ -38,6 +38,11 @@ def notes_on_members(
             f"{where} has no column of {shown}: {len(lacking)} of {len(asked)} members of the team, "
             "absent for all items."
         )
+    other = [name for name in new if name in lacking]
+    if other:
+        what = f"{where} has labels of {listed(other)}, who gave scores or probabilities at fit"
+        notes.append(f"{what}; they count as its average member's.")
+        new = [name for name in new if name not in lacking]
     if new and any(kind == "label" for kind, _ in asked):
         like = _who_is_meant(new, lacking)
         notes.append(

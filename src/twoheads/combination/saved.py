@@ -50,7 +50,8 @@ def _need_description(team: Combiner) -> None:
     if not isinstance(team, Team):
         team.describe()
         return
-    counts = team.confusion_.counts_
+    people = [at for at, name in enumerate(team.annotators_) if name not in team.machines_]
+    counts = team.confusion_.counts_[people or slice(None)]
     accuracy = believed_accuracy(np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2)))
     team_sentences(team_facts(team.result(), accuracy))
 

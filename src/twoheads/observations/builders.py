@@ -26,6 +26,7 @@ from twoheads.observations.columns import (
     named_classes,
     need_annotators,
     refuse_no_model,
+    required_classes,
     same_classes,
 )
 from twoheads.observations.frames import Frame, as_column, as_numbers
@@ -152,7 +153,7 @@ def read_frame(
         refuse_no_model(frame.columns, list(annotators.values()), sure_columns.values(), frame.argument)
     if need_human and not members:
         need_annotators(annotators, frame.columns, frame.argument)
-    classes = None if classes is None else np.asarray(classes)
+    classes = None if classes is None else required_classes(classes)
     words = unsure_words(unsure, names if classes is None else map(label_text, classes.tolist()))
     answered = annotators | members.labels
     split = {column: split_unsure(frame.column(column), words, column) for column in answered.values()}

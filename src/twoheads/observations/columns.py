@@ -21,7 +21,7 @@ from twoheads.observations.labels import (
     ordered_classes,
     sorted_names,
 )
-from twoheads.text import listed
+from twoheads.text import cut, listed
 
 #: Names of the same column, in order of preference.
 ITEM, ANNOTATOR, ANSWER, TRUTH = ("item", "task"), ("annotator", "worker"), ("answer", "label"), ("truth",)
@@ -245,6 +245,17 @@ def known_classes(classes: Any) -> NDArray[Any]:
             "Give them, and the columns of an array, in that order."
         )
     return named
+
+
+def required_classes(classes: Any) -> NDArray[Any]:
+    """Class names that are given in any order, sorted."""
+    column = as_column(classes)
+    if column.ndim != 1:
+        raise InvalidObservations(
+            f"classes must be a list with the name of each class once; it is {cut(repr(classes))}. "
+            "Give it as in classes=['no', 'yes']."
+        )
+    return named_classes(column, len(column))[0]
 
 
 def named_classes(classes: Any, n_classes: int) -> tuple[NDArray[Any], Codes | None]:

@@ -224,7 +224,7 @@ def _parsed(array: NDArray[Any], argument: str, remedy: str) -> Floats:
     flat, off = numbers.reshape(-1), []
     for at, value in enumerate(array.ravel().tolist()):
         try:
-            flat[at] = np.nan if is_missing(value) else float(value)
+            flat[at] = np.nan if is_missing(value) else _as_float(value)
         except (TypeError, ValueError):
             off.append(at)
     if off:
@@ -234,6 +234,14 @@ def _parsed(array: NDArray[Any], argument: str, remedy: str) -> Floats:
             Problem(argument, "must hold numbers", rows[0], found, len(set(rows)), n_rows, remedy)
         )
     return numbers
+
+
+def _as_float(value: Any) -> float:
+    """A number as a float; infinite beyond the largest, as the text of such a number is."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def _readable(X: Any, argument: str) -> Any:

@@ -18,8 +18,8 @@ from twoheads.observations.columns import (
     ITEM,
     class_names,
     model_columns,
-    named_classes,
     one_of,
+    required_classes,
     same_classes,
 )
 from twoheads.observations.frames import Frame, as_column
@@ -50,7 +50,7 @@ def read_answers(
     long = Frame(answers, argument="answers")
     item, annotator = (long.column(one_of(long.columns, names, "answers")) for names in (ITEM, ANNOTATOR))
     answer, score = answers_and_scores(long, positive)
-    known = None if classes is None else named_classes(classes, len(as_column(classes)))[0]
+    known = None if classes is None else required_classes(classes)
     if model is None:
         texts = [] if known is None else [label_text(name) for name in known.tolist()]
         answer, unsure_at = split_unsure(answer, unsure_words(unsure, texts), "answers")

@@ -119,12 +119,13 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
     if len(names) < 2:
         raise InvalidObservations(
             f"there must be two classes, since column {column!r} holds scores; answers and truth show "
-            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes)."
+            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes), "
+            "in Python in Observations.from_frame(X, classes=...)."
         )
     if len(names) > 2:
         raise InvalidObservations(
             f"column {column!r} can hold scores only if there are two classes; there are {len(names)}: "
-            f"{listed([repr(name) for name in names])}. Correct labels that are misspelt; else give a label "
+            f"{listed([repr(name) for name in names], 6)}. Correct labels that are misspelt; else give a label "
             "(<model>.label), or a probability of each class (<model>.p_<class>)."
         )
     if positive is None and names in (["0", "1"], ["False", "True"]):

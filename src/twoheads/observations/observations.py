@@ -170,7 +170,7 @@ class Observations(ShownObservations):
         y : array of shape (n_items,), optional
             The truth, for the type of the class labels only.
         classes : array-like, optional
-            The classes that are required, in their order.
+            The classes that are required, in any order.
         unsure : str or sequence of str
             Answers that mean "unsure", besides that word itself, in any case.
         positive : label, optional

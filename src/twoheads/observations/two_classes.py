@@ -29,7 +29,8 @@ def with_other_class(names: list[str], labels: Iterable[str], where: str, column
     if not others:
         raise InvalidObservations(
             f"{where} must show both classes; its only probability column is {column!r}, and no answer and no truth is "
-            "of another class. Add the column of the other class, or name both with classes (--classes)."
+            "of another class. Add the column of the other class, or name both with classes (--classes), in Python in "
+            "Observations.from_frame(X, classes=...)."
         )
     raise InvalidObservations(
         f"{where} must have one probability column per class; its only one is {column!r}, which is enough for two "

@@ -28,7 +28,12 @@ from twoheads.tables.schema.coding import classes_of
 from twoheads.tables.schema.found_classes import named_or_found
 from twoheads.tables.schema.plan import Names
 from twoheads.tables.schema.roles import Roles
-from twoheads.tables.schema.unread import notes_on_unread_ids, notes_on_unread_probabilities
+from twoheads.tables.schema.unread import (
+    notes_on_unread_answers,
+    notes_on_unread_ids,
+    notes_on_unread_members,
+    notes_on_unread_probabilities,
+)
 from twoheads.tables.sources import PathLike, Sources
 from twoheads.tables.table import Table
 from twoheads.text import listed
@@ -133,11 +138,14 @@ def scan(
     remarks += _notes_on_labels(answer_table, truth_table if sources.truth and not truth_column else None)
     rows, found = _rows_by_item(sources, found, memory_limit)
     remarks += notes_on_unread_ids(sources.table, found) if sources.table else []
+    separate = [each.columns for each in (answer_table, truth_table) if each]
+    remarks += notes_on_unread_members(sources.table, found, separate) if sources.table else []
+    remarks += notes_on_unread_answers(answer_table.source, separate) if answer_table else []
     if len(found.models) > 1 and rows:
         remarks.append(f"{rows.name} has {len(found.models)} models: {listed(list(found.models))}.")
     if known is None and (found.models or found.members) and sources.table:
-        separate = [table for table in (truth_table, answer_table) if table]
-        labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in separate)]
+        tables = [table for table in (truth_table, answer_table) if table]
+        labels = [(sources.table, found.labels), *((each.source, [*each.columns.labels.values()]) for each in tables)]
         kinds = [*sources.table.kinds_of(found.labels), *kinds_of_labels(truth_table, answer_table)]
         known = classes_of(named_or_found(found, labels, unsure, sources.table.name, loose=loose_labels), kinds)
     if sources.table and classes is None:

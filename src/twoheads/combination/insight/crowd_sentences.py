@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
@@ -26,7 +27,7 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "machines" in found:
         sentences += _machines(found, found.get("scores", {}).get("levels", {}))
     if "scores" in found:
-        sentences.append(_scores(found["scores"]))
+        sentences += _scores(found["scores"])
     if "several_answers" in found:
         sentences += _several(found["several_answers"], found["labelled"])
     if "panel" in found:
@@ -93,12 +94,31 @@ def _machines(found: dict[str, Any], scored: dict[str, int]) -> list[str]:
     return [f"{give}: the most reliable is {_extremes(found['machines_ranked'])}."]
 
 
-def _scores(scores: dict[str, Any]) -> str:
-    levels = scores["levels"]
-    names = ", ".join(f"{name} ({count(size, 'level')})" for name, size in list(levels.items())[:_FEW_MACHINES])
-    more = f" and {len(levels) - _FEW_MACHINES:,} more" if len(levels) > _FEW_MACHINES else ""
-    who = f"Scores of {names}{more} count by their rank"
-    return f"{who}: high ones mean {scores['positive']!r}, as far as the data show."
+def _scores(scores: dict[str, Any]) -> list[str]:
+    """Whose scores count, whose say nothing, and whose mean the other class."""
+    sizes, turned = scores["levels"], scores.get("reversed", {})
+    silent = [name for name, size in sizes.items() if size < 2]
+    levels = [f"{name} ({count(size, 'level')})" for name, size in sizes.items() if size > 1 and name not in turned]
+    sentences = []
+    if levels:
+        who = f"Scores of {_first_of(levels)} count by their rank"
+        sentences.append(f"{who}: high ones mean {scores['positive']!r}, as far as the data show.")
+    if turned:
+        facts = [{"annotator": name, **each} for name, each in turned.items()]
+        believed = " believed to be" if any(each["kind"] == "believed" for each in facts) else ""
+        sentences.append(
+            f"Scores of {_first_of(list(turned))} look reversed: low ones mean {scores['positive']!r}, and the team "
+            f"uses them so. Read as given, these are{believed} right less often than a coin: "
+            f"{_first_of(list(map(_person, facts)))}."
+        )
+    if silent:
+        sentences.append(f"Scores of {_first_of(silent)} say nothing: they never vary.")
+    return sentences
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _FEW_MACHINES:,} more" if len(names) > _FEW_MACHINES else ""
+    return ", ".join(names[:_FEW_MACHINES]) + more
 
 
 def _several(several: dict[str, Any], labelled: int) -> list[str]:

@@ -13,9 +13,11 @@ from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.selection import selection_facts
+from twoheads.combination.insight.told_apart import agreement_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
+from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
@@ -26,6 +28,8 @@ from twoheads.kernels.panel.average import chance_at_even_odds
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
 
+#: Scores are reported as reversed if their sides are surely right less often than this: as a coin.
+REVERSED = 0.5
 #: What is reported of one person or machine.
 _OF_ONE = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
 
@@ -57,6 +61,9 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
     selection = selection_facts(result)
     if selection is not None:
         found["selection"] = selection
+    agreement = agreement_facts(result)
+    if agreement is not None:
+        found["agreement"] = agreement
     temperature = rule.calibrator.temperature_estimate(level, statistics.label_unit)
     if temperature is not None and known and schema.has_model:
         found["model"]["temperature"] = list(temperature)
@@ -174,8 +181,7 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
         if len(labelling) > 1:
             found["machines_ranked"] = extremes(stats, accuracy.machines, level, labelling)
     if schema.levels is not None:
-        sizes = dict(zip(schema.levels.names, schema.levels.sizes, strict=True))
-        found["scores"] = {"positive": schema.levels.positive, "levels": sizes}
+        found["scores"] = _scores(result, schema.levels, accuracy, level)
     if rule.dependence is not None and statistics.annotation_counts[1].any():
         found["several_answers"] = rule.several_answers()
     if rule.panel is not None:
@@ -200,6 +206,18 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
             weights = dict(zip(schema.models, own, strict=True))
             found["model_panel"] = {"own_weights": chance_at_even_odds(rule.pool.own_share_), "weights": weights}
     return found
+
+
+def _scores(result: FitResult, levels: ScoreLevels, accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
+    """The class that high scores mean, levels, and whose sides are wrong more often than right, with their accuracy."""
+    schema, found = result.schema, dict[str, Any]()
+    for who, of in ((schema.people, accuracy), (schema.machine_numbers, accuracy.machines)):
+        if of is not None and not {schema.annotators[at] for at in who}.isdisjoint(levels.names):
+            facts = _machines(stats_of(result, who, of, picked_level(level, len(levels.names))))
+            found |= {name: each for name, each in facts.items() if name in levels.names}
+    reversed_ = {name: each for name, each in found.items() if each["accuracy_high"] < REVERSED}
+    sizes = dict(zip(levels.names, levels.sizes, strict=True))
+    return {"positive": levels.positive, "levels": sizes} | ({"reversed": reversed_} if reversed_ else {})
 
 
 def _panel(panel: Panel) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, fisher_exact, mannwhitneyu
+from scipy.stats import chi2_contingency, fisher_exact, mannwhitneyu, rankdata
 
 from twoheads.combination.fitting.fit import FitResult
-from twoheads.kernels.answers import vote_shares
+from twoheads.kernels.answers import item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
@@ -28,9 +28,9 @@ ENOUGH = 5.0
 def selection_facts(result: FitResult) -> dict[str, Any] | None:
     """The clearest difference between retained items with and without truth; None where none is significant.
 
-    What is compared needs no truth: what was answered, which class the model finds most probable, whether answers are
-    alike, whether people and model agree, and how sure the model is. So it holds however bad people and model are; what
-    is believed of the classes of the others would not.
+    What is compared needs no truth: what was answered, how confidently, which class the model finds most probable,
+    whether answers are alike, whether people and model agree, and how sure the model is. So it holds however bad people
+    and model are; what is believed of the classes of the others would not.
     ``[with, without]`` are the shares or the mean of both.
     """
     statistics = result.statistics
@@ -41,7 +41,8 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
         return None
     labels = [sole_label(result.rule.human_label_shares(block)) for block in blocks]
     classes = result.schema.classes
-    found = [*_classes("answers", labels, classes), *_unanimity(blocks)]
+    scored = np.empty(0, dtype=np.intp) if result.rule.response is None else result.rule.response.scored_[0]
+    found = [*_classes("answers", labels, classes), *_unanimity(blocks), *_confidence(blocks, scored)]
     if result.schema.has_model:
         models = [_model_label(block) for block in blocks]
         found += [*_classes("model", models, classes), *_agreement(models, labels), *_sureness(blocks)]
@@ -52,18 +53,26 @@ def selection_facts(result: FitResult) -> dict[str, Any] | None:
     return {**facts, "p_value": p} if p < LEVEL else None
 
 
-def selection_sentences(selection: dict[str, Any] | None) -> list[str]:
-    """A warning, from `selection_facts`; nothing without them."""
+def selection_sentences(selection: dict[str, Any] | None, whose: str = "people") -> list[str]:
+    """A warning, from `selection_facts`; nothing without them.
+
+    whose  what is beside the model: "people", or "labels and scores", of machines too
+    """
     if selection is None:
         return []
     known, others = (percent(share) for share in selection["shares"])
+    agree, say = "people and model agree", "people answered"
+    if whose != "people":
+        agree, say = f"{whose} together agree with the model", f"{whose} together say"
     what = {
         "unanimity": f"all answers are alike on {known} of them, and on {others} of the others with as many answers",
-        "agreement": f"people and model agree on {known} of them, and on {others} of the others",
+        "agreement": f"{agree} on {known} of them, and on {others} of the others",
+        "confidence": "sorted by members' confidences, and by how far scores are from the middle, "
+        f"they are at {known} on average, and the others at {others}",
         "sureness": f"the model's top probability is {known} on average, and {others} on the others",
         "model": f"the model finds {selection.get('class')!r} most probable on {known} of them, and on {others} of the "
         "others",
-        "answers": f"people answered {selection.get('class')!r} on {known} of them, and on {others} of the others",
+        "answers": f"{say} {selection.get('class')!r} on {known} of them, and on {others} of the others",
     }[selection["what"]]
     return [
         f"The items with truth are not a random sample of all items: {what} ({p_value(selection['p_value'])}). "
@@ -92,6 +101,43 @@ def _unanimity(blocks: list[Block]) -> list[tuple[float, dict[str, Any]]]:
     p = 2.0 * min(both_wrong_p_value(has_truth, each, stratum)[1] for each in (same, ~same))
     as_many = sum(np.mean(n_known == n) * others[n_others == n].mean() for n in both)
     return [(min(1.0, p), {"what": "unanimity", "shares": [float(known.mean()), float(as_many)]})]
+
+
+def _confidence(blocks: list[Block], scored: Codes) -> list[tuple[float, dict[str, Any]]]:
+    """How sure members are, by Mann and Whitney's test of items: each member's confidences by their rank.
+
+    The confidence of a score is its distance from the cut between the two sides.
+
+    scored  the annotators who give scores
+    """
+    if any(block.confidence is None for block in blocks):
+        return []
+    rows = [_confidences(block, scored) for block in blocks]
+    member, sure = (np.concatenate(each) for each in zip(*((member, sure) for _, member, sure in rows), strict=True))
+    rank = np.zeros(len(sure))
+    for who in np.unique(member):
+        own = member == who
+        rank[own] = (rankdata(sure[own]) - 0.5) / own.sum()
+    means: list[Floats] = []
+    start = 0
+    for (item, _, _), block in zip(rows, blocks, strict=True):
+        own = rank[start : start + len(item)]
+        number = np.bincount(item, minlength=block.n_items)
+        means.append(np.bincount(item, own, block.n_items)[number > 0] / number[number > 0])
+        start += len(item)
+    if min(map(len, means)) < FEWEST:
+        return []
+    shares = [float(each.mean()) for each in means]
+    return [(float(mannwhitneyu(means[0], means[1]).pvalue), {"what": "confidence", "shares": shares})]
+
+
+def _confidences(block: Block, scored: Codes) -> tuple[Codes, Codes, Floats]:
+    """Item, annotator and confidence of each answer that has one."""
+    assert block.answers is not None
+    assert block.confidence is not None
+    given = (block.answers.column != MISSING) & ~np.isnan(block.confidence)
+    member, sure = block.answers.column[given] // len(block.log_proba), block.confidence[given]
+    return item_of_answers(block.answers)[given], member, np.where(np.isin(member, scored), np.abs(sure), sure)
 
 
 def _model_label(block: Block) -> Codes:

@@ -7,6 +7,7 @@ from typing import Any
 from twoheads.combination.better_half import against, decimals
 from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.selection import selection_sentences
+from twoheads.combination.insight.told_apart import agreement_sentences
 from twoheads.combination.unseen import only_class, unseen_sentence
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import UNSURE
@@ -14,9 +15,6 @@ from twoheads.text import SIGNIFICANCE, count, interval, listed, p_value, percen
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
-
-#: Without truth, fewer members than this on an item cannot be told apart by their agreement.
-ENOUGH_MEMBERS = 3
 
 #: So many classes are named.
 _NAMED = 3
@@ -39,8 +37,8 @@ def team_sentences(found: dict[str, Any]) -> list[str]:
     """Sentences about a team, from `team_facts`."""
     sentences = [
         _labels(found),
-        *selection_sentences(found.get("selection")),
-        *_agreement(found),
+        *selection_sentences(found.get("selection"), whose_labels(found)),
+        *agreement_sentences(found),
         *([_people(found)] if _n_people(found) else []),
         *crowd_sentences(found),
     ]
@@ -78,16 +76,6 @@ def _rarest(per_class: dict[str, float]) -> str:
         return f"each class has {fewest:g} of them"
     which = listed(rarest) if len(rarest) <= _NAMED else f"{len(rarest)} of {len(per_class)}"
     return f"the rarest classes are {which} (n = {fewest:g} each)"
-
-
-def _agreement(found: dict[str, Any]) -> list[str]:
-    """What agreement cannot show, without truth and with fewer members on an item than `ENOUGH_MEMBERS`."""
-    if found["labelled"] or found["members_per_item"] >= ENOUGH_MEMBERS:
-        return []
-    return [
-        "With fewer than three members per item, agreement cannot show which member is more accurate: where they "
-        "disagree, the prior decides. Labels would settle it."
-    ]
 
 
 def whose_labels(found: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from twoheads.evaluation import Comparison
+from twoheads.report.sections.common import unavailable
 from twoheads.text import count
 
 
@@ -16,6 +17,10 @@ def exchange_section(comparison: Comparison) -> dict[str, Any]:
         "human": (human, comparison.human, comparison.human_exchange),
         "model": ("model", comparison.model, comparison.model_exchange),
     }
+    if all(exchange is None for *_, exchange in partners.values()):
+        return unavailable(
+            "Neither people nor a model that gives probabilities have labels on these items to compare with."
+        )
     section: dict[str, Any] = {"available": True}
     clauses, ties = [], []
     for key, (name, member, exchange) in partners.items():
@@ -26,10 +31,9 @@ def exchange_section(comparison: Comparison) -> dict[str, Any]:
                 f"{count(exchange.lost, 'error')} where the {name} is right"
             )
             tied = member.n_items - sum(asdict(exchange).values())
-            ties += (
-                [f" {count(tied, 'item')} on which it or the {name} is tied {_is(tied)} not counted."] if tied else []
-            )
-    section["words"] = f"The team {'; it '.join(clauses)}.{''.join(ties)}" if clauses else ""
+            if tied:
+                ties.append(f" {count(tied, 'item')} on which it or the {name} is tied {_is(tied)} not counted.")
+    section["words"] = f"The team {'; it '.join(clauses)}.{''.join(ties)}"
     return section
 
 

@@ -33,6 +33,7 @@ def items_section(team: Team, observations: Observations, predicted: Predictions
         "available": True,
         "corrected": "other" in kinds,
         "explained": isinstance(team, ExplainsItems),
+        "shown": {"human": bool(people_in(observations)), "model": bool(predicted.has_model.any())},
         "n_disagreements": len(apart),
         "n_both": int(both.sum()),
         "least_sure": least_sure,

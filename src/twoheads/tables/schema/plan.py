@@ -113,7 +113,7 @@ def answer_columns(columns: Sequence[str], where: str, names: Names) -> LabelCol
     annotator = roles.named(columns, where, named, "annotator") if named else first_of(columns, ANNOTATOR)
     label = first_of(columns, ANSWER) if names.human is None else None
     labels = {"human": label} if label else roles.annotator_columns(columns, where, names.human)
-    if not labels and "score" in columns:
+    if "score" in columns and (not labels or (annotator is not None and names.positive is not None)):
         raise roles.row_per_member(where, "person", "score")
     if not labels:
         like = ("answer", "label", "human", "annotation", "response", "choice")

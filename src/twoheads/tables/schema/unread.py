@@ -1,4 +1,4 @@
-"""Columns that a fit does not read: called as the classes are, they look like probabilities; or they look like ids."""
+"""Columns that a fit does not read although they look like probabilities, by the names of classes, members' or ids."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from twoheads.observations.labels import label_text
 from twoheads.tables.formats.data_file import Wanted
 from twoheads.tables.formats.source import Source
+from twoheads.tables.schema.plan import LabelColumns
 from twoheads.tables.schema.roles import Roles, is_person
 from twoheads.text import listed
 
 _ROWS = 1024
 #: Words in the name of a column of ids.
 _IDS = frozenset(["id", "ids", "uuid", "item", "task"])
+#: Words in the name of a column of a member's answers; in that of a column of their confidences.
+_ANSWERS, _CONFIDENCES = frozenset(["label", "labels", "score", "scores"]), frozenset(["confidence", "confidences"])
+#: What twoheads writes beside its own label: not what a member has given.
+_VERDICT = ("combined_label", "confidence")
 
 
 def notes_on_unread_probabilities(source: Source, found: Roles, classes: NDArray[Any] | None) -> list[str]:
@@ -52,10 +57,65 @@ def notes_on_unread_ids(source: Source, found: Roles) -> list[str]:
     return [f"{which} the ids of the items, name it: item={like[0]!r} (--item {quote(like[0])})."]
 
 
+def notes_on_unread_members(source: Source, found: Roles, others: Sequence[LabelColumns]) -> list[str]:
+    """The notes on columns of a wide table whose names say that they hold members' answers, and that are not read.
+
+    others  the columns of separate tables, which may be in the same file
+    """
+    used = {found.item, *found.labels, *found.numbers, *found.confidence.values(), *found.members.scores.values()}
+    used |= {"confidence"} if found.annotators else set()  # on which there is a note
+    rest = _rest(source, used, others)
+    notes = _notes([name for name in rest if name != "score"], source)
+    if "score" in rest:
+        named = "it would be if positive (--positive) named the class that high scores mean"
+        return [f"{_not_read(['score'], source)}: {named}.", *notes]
+    return notes
+
+
+def notes_on_unread_answers(source: Source, others: Sequence[LabelColumns]) -> list[str]:
+    """The same on columns of a separate table of answers, whose own columns are among ``others``."""
+    read = {column for each in others for column in (each.annotator, *each.confidence.values())}
+    return _notes(_rest(source, read | {"confidence"}, others), source)
+
+
+def _rest(source: Source, used: set[str | None], others: Sequence[LabelColumns]) -> list[str]:
+    """The columns that are not used, nor written by twoheads beside its own label."""
+    used = used.union(
+        _VERDICT if _VERDICT[0] in source.columns else (), *([each.item, *each.labels.values()] for each in others)
+    )
+    return [name for name in source.columns if name not in used]
+
+
+def _notes(names: Sequence[str], source: Source) -> list[str]:
+    sure = [name for name in names if _words(name) & _CONFIDENCES]
+    notes, answers = [], [name for name in names if _words(name) & _ANSWERS and name not in sure]
+    if answers:
+        notes.append(
+            f"{_not_read(answers, source)}: labels and scores are read from columns <model>.label, <model>.score, "
+            "human_<name> and human_<name>.score."
+        )
+    if sure:
+        notes.append(
+            f"{_not_read(sure, source)}: only people's confidence is, from confidence_<name> beside human_<name>. A "
+            "model's label and its confidence are read as one number that rises with the probability of one class: "
+            "p_<class> or <model>.score."
+        )
+    return notes
+
+
+def _not_read(names: Sequence[str], source: Source) -> str:
+    columns = f"column {names[0]!r}" if len(names) == 1 else f"columns {listed([repr(name) for name in names], 8)}"
+    return f"{columns} of {source.name} {'is' if len(names) == 1 else 'are'} not read"
+
+
 def _is_id(name: str) -> bool:
     """Whether a word of a column's name means an id of items: item_id, ImageID, task id."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name[:80]).casefold()
-    return bool(_IDS & set(re.split(r"[\W_]+", words))) and not is_person(name)
+    return bool(_IDS & _words(name)) and not is_person(name)
+
+
+def _words(name: str) -> set[str]:
+    """The words of a column's name: of item_id, ImageID and gpt.label "item", "image", "gpt", "id" and "label"."""
+    return set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name[:80]).casefold()))
 
 
 def _sums_to_1(row: Sequence[Any]) -> bool:
