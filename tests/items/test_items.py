@@ -89,3 +89,9 @@ def test_answered_unlabelled_items_keep_their_weights():
     assert sorted(found.weight) == sorted(weight[asked & (weight > 0)])
     assert items.answered_unlabelled(20).n_items == 20
     assert open_items(observed("crowd"), None, np.where(asked, 0.0, 1.0)).answered_unlabelled() is None
+
+
+def test_many_unlabelled_items_of_hardly_any_weight_are_one():
+    items = open_items(observed("crowd"), None, np.full(150, 1e-3))
+    found = items.answered_unlabelled(20)
+    assert (found.n_items, found.total_weight()) == (1, 1.0)
