@@ -13,7 +13,7 @@ from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values,
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.class_shares import shares_by_labels
-from twoheads.kernels.confusion.score_levels import from_the_cut, middle_ranks, score_cuts, score_levels
+from twoheads.kernels.confusion.score_levels import from_the_cut, is_silent, middle_ranks, score_cuts, score_levels
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 from twoheads.observations.members import Scores
@@ -123,8 +123,7 @@ class ScoreLevels(BaseEstimator):
         items, columns, numbers = [item_of_answers(old)[there]], [old.column[there]], [sure[there]]
         for place, (name, column) in enumerate(zip(scores.names, scores.values.T, strict=True)):
             at = self.names.index(name)
-            start, end = self.silent[at]
-            speaks = ~np.isnan(column) & ~((column >= start) & (column < end))
+            speaks = ~np.isnan(column) & ~is_silent(column, self.silent[at])
             given = np.flatnonzero(speaks) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
             level = score_levels(column[given], self.bounds[at])
             items.append(given)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.response import dirichlet_strength
@@ -104,6 +105,11 @@ def middle_ranks(scores: Floats, weight: Floats | None = None) -> Floats:
 def score_levels(scores: Floats, bounds: Floats) -> Codes:
     """The level of each score, from 0."""
     return np.asarray(np.searchsorted(bounds, scores, side="right"))
+
+
+def is_silent(scores: Floats, silent: Floats) -> NDArray[np.bool_]:
+    """Which scores are on no side; silent is that of `ScoreCuts`."""
+    return np.asarray((scores >= silent[0]) & (scores < silent[1]))
 
 
 def from_the_cut(level: Codes, upper: Codes | int) -> Floats:
