@@ -20,7 +20,7 @@ def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """From levels of scores to others: an old level goes to the new one that contains its end at the other side.
+    """From levels of scores to others: an old level goes to the new one of the score in it that is next to the cut.
 
     old         the upper levels of the old ones
     levels      the new ones
