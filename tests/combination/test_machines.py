@@ -209,6 +209,19 @@ def test_levels_without_the_ends_of_their_silent_scores_are_refused(team, tmp_pa
         th.load(tmp_path / "t.json")
 
 
+@pytest.mark.parametrize("step", [-8.5, 8.5, 1.0])
+def test_a_sample_with_levels_that_a_member_does_not_have_is_refused(step, team, tmp_path):
+    team.save(tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text())
+    sample = document["object"]["fitted"]["statistics_"]["parameters"]["labelled"]["parameters"]
+    numbers = sample["confidence"]["array"]["values"]
+    sample["confidence"]["array"]["values"] = [step if isinstance(number, float) else number for number in numbers]
+    document["sha256"] = _checksum(document["object"])
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    with pytest.raises(InvalidArtifact, match="the confidence of its ItemSample is not a level of its scores"):
+        th.load(tmp_path / "t.json")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [

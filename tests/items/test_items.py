@@ -10,6 +10,7 @@ from crowds import crowd
 from strategies import simulate
 from twoheads.combination.items import ChunkedItems, InMemoryItems, SampledItems, open_items
 from twoheads.combination.items import chunked as chunked_module
+from twoheads.combination.items.protocol import content_places
 from twoheads.testing.items import CHECKS, COUNTABLE_CHECKS
 
 SHARES = (0.0, 0.4, 1.0)
@@ -89,3 +90,20 @@ def test_answered_unlabelled_items_keep_their_weights():
     assert sorted(found.weight) == sorted(weight[asked & (weight > 0)])
     assert items.answered_unlabelled(20).n_items == 20
     assert open_items(observed("crowd"), None, np.where(asked, 0.0, 1.0)).answered_unlabelled() is None
+
+
+def test_many_unlabelled_items_of_hardly_any_weight_are_one():
+    items = open_items(observed("crowd"), None, np.full(150, 1e-3))
+    found = items.answered_unlabelled(20)
+    assert (found.n_items, found.total_weight()) == (1, 1.0)
+
+
+def test_a_sample_of_chunked_items_is_drawn_once(monkeypatch):
+    items, calls = chunked("crowd", 0.4), []
+    monkeypatch.setattr(chunked_module, "content_places", lambda *given: calls.append(0) or content_places(*given))
+    first = items.answered_unlabelled(20)
+    again = items.transform(lambda block: block).answered_unlabelled(20)
+    assert len(calls) == 1
+    assert first.number.tolist() == again.number.tolist()
+    assert items.answered_unlabelled(10).n_items == 10
+    assert items.labelled().answered_unlabelled(20) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -10,6 +11,7 @@ import numpy as np
 from twoheads.kernels.answers import pack_answers
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.numerics.content import (
+    alike_hashes,
     content_hashes,
     content_order,
     dealt_folds,
@@ -38,9 +40,8 @@ def some(seed=0):
 
 def folds(label, truth, names=NAMES):
     given = block(label, truth)
-    content, _ = content_hashes(given, names, places(2))
-    _, alike = content_hashes(given, *marks_of(given, N_PEOPLE))
-    return dealt_folds(content, alike, 10)
+    alike = alike_hashes(given, marks_of(given, N_PEOPLE).annotators)
+    return dealt_folds(content_hashes(given, names, places(2)), alike, 10)
 
 
 def by_kind(label, truth, fold):
@@ -118,10 +119,9 @@ def test_all_that_a_fit_sees_of_an_item_is_content():
         replace(given, weight=np.array([2.0])),
         replace(given, unsure=pack_answers(np.array([0]), np.array([1]), 1)),
     ]
-    hashes = {int(content_hashes(each, NAMES, places(2))[0][0]) for each in (given, *others)}
+    hashes = {int(content_hashes(each, NAMES, places(2))[0]) for each in (given, *others)}
     assert len(hashes) == len(others) + 1
-    alike = [content_hashes(each, NAMES, places(2))[1] for each in (given, others[1])]
-    assert alike[0] == alike[1]
+    assert alike_hashes(given, NAMES) == alike_hashes(others[1], NAMES)
 
 
 def test_hashes_of_names_are_the_same_in_every_process():
@@ -156,3 +156,13 @@ def test_folds_in_turn_of_few_items_by_hand():
     assert sorted(in_turn(same, same[:, 0]).tolist()) == [0, 1, 2, 3]
     all_right = np.array([[0] * N_PEOPLE, [1] * N_PEOPLE])  # told apart by the names of their classes alone
     assert in_turn(all_right, all_right[:, 0]).tolist() == [0, 0]
+
+
+def test_without_answers_marks_take_no_room_for_every_class():
+    nobody = Block(np.broadcast_to(np.log(0.001), (1000, 5000)), pack_answers(np.empty(0, int), np.empty(0, int), 5000))
+    marks_of(nobody, 0)
+    tracemalloc.start()
+    marks_of(nobody, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000  # an array of items by classes is 40 MB

@@ -17,6 +17,7 @@ from twoheads.kernels.dependence.mode import (
     dependence_sums,
     log_prior,
     prior_with_agreement,
+    start_between,
 )
 from twoheads.kernels.dependence.nodes import dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
@@ -319,3 +320,9 @@ def test_agreement_moves_the_temperature_and_its_prior_goes_with_it():
     assert pulled.weight @ pulled.log_temperature > plain.weight @ plain.log_temperature + 0.3
     nothing = fitted(*simulated(0, 3), prior=prior_with_agreement(0))
     assert len(nothing.bias) == 1  # without a label a bias has no weight
+
+
+def test_a_search_for_the_mode_starts_between_its_neighbours():
+    modes = {-1.0: (0.2, 0.4), 1.0: (0.6, 0.2), 0.0: (0.3, 0.3)}
+    assert start_between(modes, 0.5) == pytest.approx((0.45, 0.25))
+    assert start_between(modes, -3.0) == (0.2, 0.4)

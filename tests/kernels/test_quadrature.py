@@ -96,3 +96,15 @@ def test_a_steady_maximum_does_not_depend_on_rounding():
 
     found = [steady_maximum(hill, -4.0, 4.0) for _ in range(20)]
     assert np.ptp(found) < 1e-9
+
+
+@pytest.mark.parametrize(("top", "most"), [(0.1, 11), (-1.9, 12), (3.9, 11)])
+def test_a_steady_maximum_looks_uphill_only_and_nowhere_twice(top, most):
+    places = []
+
+    def hill(at):
+        places.append(at)
+        return -((at - top) ** 2)
+
+    assert steady_maximum(hill, -4.0, 4.0) == pytest.approx(top, abs=1e-9)
+    assert len(set(places)) == len(places) <= most

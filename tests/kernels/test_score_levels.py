@@ -20,7 +20,7 @@ from twoheads.kernels.confusion.score_levels import (
 def cuts(scores, share=0.6, second=None, weight=None):
     scores = np.asarray(scores, dtype=float)
     known = np.full(len(scores), np.nan) if second is None else np.asarray(second, dtype=float)
-    return score_cuts(scores, known, share, weight)
+    return score_cuts(scores, lambda: known, share, weight)
 
 
 def above(value):
@@ -161,3 +161,14 @@ def test_soft_counts_weigh_no_more_than_a_few_labels():
     few = labelled.copy()
     few[1] = [2.0, 0.0]
     assert np.allclose(limited_counts(few, labelled), few)
+
+
+def test_what_is_known_of_items_is_asked_only_where_it_decides():
+    def unknown():
+        raise AssertionError("asked")
+
+    scores = np.arange(9.0)  # the middle one may be on either side
+    assert score_cuts(scores, unknown, 0.6).upper == 4
+    assert score_cuts(scores[1:], unknown, 0.5).upper == 4
+    with pytest.raises(AssertionError, match="asked"):
+        score_cuts(scores, unknown, 0.5)

@@ -158,18 +158,19 @@ def test_neither_names_nor_the_order_of_rows_change_a_probability(seed, scores):
         np.testing.assert_allclose(turned.fitted(others, others[0]), expected, atol=ATOL, err_msg="both")
 
 
-def scored_day(rng):
-    """Forty items of two judges, half of them with truth."""
-    truth = rng.integers(2, size=40)
-    scores = {name: truth + rng.normal(size=40) for name in ("judge0", "judge1")}
-    return Table(truth, rng.random(40) < 0.5, 2, None, scores=scores)
+def scored_day(rng, *, even):
+    """Forty items of two judges, half of them with truth: if even, of both classes as often, so that nothing leans."""
+    truth = np.arange(40) % 2 if even else rng.integers(2, size=40)
+    known = np.arange(40) < 20 if even else rng.random(40) < 0.5
+    return Table(truth, known, 2, None, scores={name: truth + rng.normal(size=40) for name in ("judge0", "judge1")})
 
 
+@pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_items_of_later_days_are_read_alike_too(seed):
+def test_items_of_later_days_are_read_alike_too(seed, even):
     """Scores that were not seen at fit, learning on, and merging teams whose scores were cut elsewhere."""
     rng, found = np.random.default_rng(seed), []
-    days = [scored_day(rng) for _ in range(3)]
+    days = [scored_day(rng, even=even) for _ in range(3)]
     for names, at in ((["c0", "c1"], 1), (["c9", "c8"], 1), (["c0", "c1"], 0)):
         turned = [day if at else day.reversed() for day in days]
         seen = [day.observed(names, names[at]) for day in turned]

@@ -24,10 +24,9 @@ from twoheads.combination.saved_record import need_label_label, need_record
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.confusion.base import Confusion
-from twoheads.confusion.response import ResponseModel
+from twoheads.confusion.response import ResponseModel, scored_rank
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import MISSING
-from twoheads.kernels.confusion.score_levels import N_LEVELS
 from twoheads.storage.annotations import need_declared_parameters, need_declared_types
 from twoheads.storage.damage import need
 
@@ -182,11 +181,14 @@ def _need_sample(sample: ItemSample, team: Combiner) -> None:
 
 def _need_levels(sample: ItemSample, team: Combiner) -> None:
     """Refuse levels of scores that are not there."""
-    if sample.confidence is None or team.levels_ is None:
+    levels = team.levels_
+    if sample.confidence is None or levels is None:
         return
-    scored = np.isin(sample.column // len(team.classes_), [team.annotators_.index(one) for one in team.levels_.names])
-    steps = sample.confidence[scored & ~np.isnan(sample.confidence)]
-    fine = bool(((np.abs(steps) < N_LEVELS - 1) & (steps % 1 == 0.5)).all())
+    member = scored_rank(np.array(levels.places(team.annotators_)), sample.column // len(team.classes_))
+    at = np.flatnonzero((member >= 0) & ~np.isnan(sample.confidence))
+    upper, size = np.array([levels.upper, levels.sizes])[:, member[at]]
+    level = sample.confidence[at] + (upper - 0.5)
+    fine = bool(((level >= 0) & (level < size) & (level % 1 == 0)).all())
     need(fine, "the confidence of its ItemSample is not a level of its scores")
 
 

@@ -12,7 +12,7 @@ from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
-from twoheads.kernels.confusion.score_levels import N_LEVELS, level_at, level_shares, limited_counts
+from twoheads.kernels.confusion.score_levels import N_LEVELS, level_shares, limited_counts
 from twoheads.storage.artifact import register
 
 #: Log-likelihood of a block's confidences and "unsure", (n_classes, n_items), from the block and its items' folds.
@@ -170,8 +170,9 @@ class ResponseModel(BaseEstimator):
         if self.n_score_rows and block.confidence is not None:
             rank = scored_rank(self.scored_[0], column // n_classes)
             scored = np.flatnonzero((rank >= 0) & ~np.isnan(block.confidence))
-            member = rank[scored]
-            symbol[scored] = member * N_LEVELS + level_at(block.confidence[scored], self.scored_[2][member])
+            first = N_LEVELS * np.arange(len(self.scored_[2]))  # row of each member
+            cut = first + self.scored_[2] - 0.5  # as in `level_at`, once per member and not per answer
+            symbol[scored] = (block.confidence[scored] + cut[rank[scored]]).astype(np.intp)
         return np.where(column == MISSING, MISSING, symbol)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from twoheads.errors import InvalidObservations
@@ -13,7 +15,7 @@ from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values,
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.class_shares import shares_by_labels
-from twoheads.kernels.confusion.score_levels import from_the_cut, middle_ranks, score_cuts, score_levels
+from twoheads.kernels.confusion.score_levels import from_the_cut, is_silent, middle_ranks, score_cuts, score_levels
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 from twoheads.observations.members import Scores
@@ -90,11 +92,11 @@ class ScoreLevels(BaseEstimator):
         weighted = parts[0].weight is not None
         weight = np.concatenate([part.weight for part in parts if part.weight is not None]) if weighted else None
         truth, votes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("truth", "second"))
-        second, cuts = _known_of_second(values, truth, votes, weight), []
+        second, cuts = cache(partial(_known_of_second, values, truth, votes, weight)), []
         for column in values.T:
             given = ~np.isnan(column)
             own = None if weight is None else weight[given]
-            cuts.append(score_cuts(column[given], second[given], share, own))
+            cuts.append(score_cuts(column[given], partial(_among, second, given), share, own))
         bounds, upper, silent = zip(*((cut.bounds, cut.upper, cut.silent) for cut in cuts), strict=True)
         return cls(first.names, bounds, upper, silent, first.machines, first.positive)
 
@@ -123,8 +125,7 @@ class ScoreLevels(BaseEstimator):
         items, columns, numbers = [item_of_answers(old)[there]], [old.column[there]], [sure[there]]
         for place, (name, column) in enumerate(zip(scores.names, scores.values.T, strict=True)):
             at = self.names.index(name)
-            start, end = self.silent[at]
-            speaks = ~np.isnan(column) & ~((column >= start) & (column < end))
+            speaks = ~np.isnan(column) & ~is_silent(column, self.silent[at])
             given = np.flatnonzero(speaks) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
             level = score_levels(column[given], self.bounds[at])
             items.append(given)
@@ -194,16 +195,20 @@ def _renumbered(column: Codes, position: Codes, n_answers: int) -> Codes:
     return np.where(column == MISSING, MISSING, position[person] * n_answers + answer)
 
 
+def _among(values: Callable[[], Floats], items: NDArray[np.bool_]) -> Floats:
+    return values()[items]
+
+
 def _known_of_second(values: Floats, truth: Codes, votes: Floats, weight: Floats | None) -> Floats:
     """Of each item the truth as 0 or 1, else the mean of the answers' share of the second class and of scores' ranks.
 
     NaN where there is nothing.
     """
-    ranks = [middle_ranks(column, weight) for column in values.T]
-    parts = np.stack([votes, *ranks])
-    there = ~np.isnan(parts)
-    total = np.where(there, parts, 0.0).sum(axis=0)
-    mean = np.divide(total, there.sum(axis=0), out=np.full(len(truth), np.nan), where=there.any(axis=0))
+    total, number = np.nan_to_num(votes), 1.0 * ~np.isnan(votes)
+    for column in values.T:
+        ranks = middle_ranks(column, weight)
+        total, number = total + np.nan_to_num(ranks), number + ~np.isnan(ranks)
+    mean = np.divide(total, number, out=np.full(len(truth), np.nan), where=number > 0)
     return np.where(truth == MISSING, mean, truth)
 
 

@@ -23,9 +23,9 @@ from twoheads.kernels.dependence.left_out import Weights, left_out_probas
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
     Posterior,
-    Start,
     dependence_mode,
     prior_with_agreement,
+    start_between,
 )
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
@@ -207,14 +207,15 @@ class Dependence(BaseEstimator):
         if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
             return expected
         middle, sd = float(logit(expected)), self.logit_correlation_sd
-        start: Start = (prior.log_temperature_mean, prior.correlation_mean)
+        first = prior.log_temperature_mean, prior.correlation_mean
+        modes: dict[float, tuple[float, float]] = {}
 
         def log_posterior(at: float) -> float:
-            nonlocal start  # the mode moves little from one correlation to the next
             correlation = float(expit(middle + sd * at))
             kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
             posterior = Posterior(kept.sums, model_alone_weight(n), prior, ratio_at(correlation))
-            start = mode = dependence_mode(posterior, start, n_classes)
+            mode = dependence_mode(posterior, start_between(modes, at) if modes else first, n_classes)
+            modes[at] = mode.log_temperature, mode.correlation
             return mode.log_posterior - 0.5 * at**2
 
         return float(expit(middle + sd * steady_maximum(log_posterior, -4.0, 4.0)))

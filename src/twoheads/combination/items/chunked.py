@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -58,6 +58,7 @@ class ChunkedItems:
     function       applied to each block
     only_labelled  whether only labelled items are meant
     known          what labelled items are recognised by; None if that is found from the blocks, which have no ids
+    drawn          samples of answered items without truth by size, for they are asked for again and take passes
     """
 
     schema: Schema
@@ -66,6 +67,7 @@ class ChunkedItems:
     function: BlockFunction | None = None
     only_labelled: bool = False
     known: LearntItems | None = None
+    drawn: dict[int, Block] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return sum(sum(sizes) for sizes in self._sizes().values())
@@ -113,13 +115,15 @@ class ChunkedItems:
         border = np.cumsum([0, *numbers])
         if not border[-1]:
             return None
-        rows = np.arange(border[-1])
-        if len(rows) > size:
-            sizes = {at: [number] for at, number in enumerate(numbers) if number}
-            blocks: ChunkedBlocks[Block] = ChunkedBlocks(self.store, sizes, _answered_blocks)
-            order = content_places(blocks, self.schema.annotators)
-            rows = np.sort(order[evenly_spaced(len(order), size)])
-        return applied(self.function, self._gathered(_take_answered, border, rows))
+        if size not in self.drawn:
+            rows = np.arange(border[-1])
+            if len(rows) > size:
+                sizes = {at: [number] for at, number in enumerate(numbers) if number}
+                blocks: ChunkedBlocks[Block] = ChunkedBlocks(self.store, sizes, _answered_blocks)
+                order = content_places(blocks, self.schema.annotators)
+                rows = np.sort(order[evenly_spaced(len(order), size)])
+            self.drawn[size] = self._gathered(_take_answered, border, rows)
+        return applied(self.function, self.drawn[size])
 
     @property
     def is_weighted(self) -> bool:

@@ -110,11 +110,11 @@ class InMemoryItems:
         return content_places(replace(self, function=None).blocks(), self.schema.annotators)
 
     def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
-        """At most ``size`` of the rows, evenly spaced; one of weight 2 takes the space of two."""
+        """At most ``size`` of the rows, at least one, evenly spaced; one of weight 2 takes the space of two."""
         if self.weight is None:
             return rows[evenly_spaced(len(rows), size)]
         end = np.cumsum(self.weight[rows])
-        place = np.searchsorted(end, evenly_spaced(round(end[-1]), size), side="right")
+        place = np.searchsorted(end, evenly_spaced(max(1, round(end[-1])), size), side="right")
         return rows[np.minimum(place, len(rows) - 1)]
 
     def _block(self, rows: slice) -> Block:

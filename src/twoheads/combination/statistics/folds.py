@@ -13,7 +13,15 @@ from twoheads.engines.blocks import map_blocks, sum_blocks
 from twoheads.kernels.answers import as_crowd, design_effect, hard_counts
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.content import Marks, content_hashes, dealt_folds, marks_of, name_hashes, places
+from twoheads.kernels.numerics.content import (
+    Marks,
+    alike_hashes,
+    content_hashes,
+    dealt_folds,
+    marks_of,
+    name_hashes,
+    places,
+)
 from twoheads.kernels.numerics.sampling import Hashes, item_hashes
 
 #: Where annotators share a matrix, an item is predicted from one fitted without its fold.
@@ -50,8 +58,8 @@ def by_content(blocks: Sequence[Block], annotators: tuple[str, ...]) -> Callable
 
 def _content(names: Hashes, marks: Marks, block: Block) -> tuple[Codes, Hashes, Hashes]:
     assert block.number is not None
-    rows, (content, _) = _without_model(block), content_hashes(block, names, places(len(block.log_proba)))
-    _, alike = content_hashes(block, *marks)
+    rows, content = _without_model(block), content_hashes(block, names, places(len(block.log_proba)))
+    alike = alike_hashes(block, marks.annotators)
     return block.number[rows], content[rows], alike[rows]
 
 

@@ -10,7 +10,7 @@ from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.score_levels import N_LEVELS, from_the_cut, level_at, score_levels
+from twoheads.kernels.confusion.score_levels import N_LEVELS, from_the_cut, is_silent, level_at, score_levels
 
 
 def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
@@ -20,7 +20,7 @@ def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """From levels of scores to others: an old level goes to the new one that contains its end at the other side.
+    """From levels of scores to others: an old level goes to the new one of the score in it that is next to the cut.
 
     old         the upper levels of the old ones
     levels      the new ones
@@ -85,7 +85,13 @@ def _new_levels(old: ScoreLevels, new: ScoreLevels) -> Codes:
     """The new level of each old one, (n_members, n_levels)."""
     place = np.zeros((len(old.names), N_LEVELS), dtype=np.intp)
     for member, (before, after) in enumerate(zip(old.bounds, new.bounds, strict=True)):
-        upper = old.upper[member]
-        ends = np.concatenate([np.nextafter(before[:upper], -np.inf), before[upper - 1 :]])
-        place[member, : len(ends)] = score_levels(ends, after)
+        upper, (start, end) = old.upper[member], old.silent[member]
+        lower, higher = before[:upper].copy(), before[upper - 1 :]
+        if start < end:  # the lower side ends where the silent scores begin
+            lower[-1:] = start
+        ends = np.concatenate([np.nextafter(lower, -np.inf), higher])
+        level = score_levels(ends, after)
+        # What was on a side, and is on none now, is in the level of that side next to the cut.
+        level[upper:][is_silent(higher, new.silent[member])] = new.upper[member]
+        place[member, : len(ends)] = level
     return place

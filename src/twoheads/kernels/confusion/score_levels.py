@@ -10,9 +10,11 @@ Scores that fall with the chance of the first class are the same scores: all her
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.response import dirichlet_strength
@@ -38,7 +40,7 @@ class ScoreCuts:
     silent: Floats
 
 
-def score_cuts(scores: Floats, second: Floats, share: float, weight: Floats | None = None) -> ScoreCuts:
+def score_cuts(scores: Floats, second: Callable[[], Floats], share: float, weight: Floats | None = None) -> ScoreCuts:
     """Cut scores into levels, and these into two sides.
 
     Few distinct values are a level each, else cuts are where they are nearest to tenths. The sides are cut where as
@@ -46,18 +48,20 @@ def score_cuts(scores: Floats, second: Floats, share: float, weight: Floats | No
     ``second`` of the scores between them. If that does not decide either, what is in the middle says nothing.
 
     scores  (n_scores,)
-    second  (n_scores,) share of the second class in what is known about each item, NaN where nothing is
+    second  what gives the share of the second class in what is known about each item, (n_scores,), NaN where nothing
+            is: it takes long, and is seldom needed
     share   of the second class among items
     weight  (n_scores,) of the scores' items; None for 1
     """
-    values, place = np.unique(scores, return_inverse=True)
+    values, mass = _masses(scores, weight)
     if len(values) < 2:
         return ScoreCuts(np.empty(0), 1, np.zeros(2))
-    mass = np.bincount(place, weight, len(values)).astype(np.float64)
     below = np.round(mass.cumsum()[:-1] / mass.sum(), 9)  # share of the scores up to each value but the last
     tenths = np.arange(1, N_LEVELS) / N_LEVELS
     middle = _nearest(below, 0.5)
-    lean = np.round(share - 0.5, 9) or _lean(second, place == middle[-1], weight) * (len(middle) > 1)
+    lean = float(np.round(share - 0.5, 9))
+    if not lean and len(middle) > 1:
+        lean = _lean(second(), scores == values[middle[-1]], weight)
     if len(values) <= N_LEVELS:
         gaps = np.arange(len(below))
     else:  # of two that are as near, the one nearer to the middle
@@ -75,10 +79,21 @@ def score_cuts(scores: Floats, second: Floats, share: float, weight: Floats | No
     return ScoreCuts(bounds, cut + 1, ends if silent else np.zeros(2))
 
 
+def _masses(scores: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
+    """The distinct scores, ascending, and how many there are of each."""
+    values, count = np.unique(scores, return_counts=True)
+    if weight is not None:
+        count = np.bincount(np.searchsorted(values, scores), weight, len(values))
+    return values, count.astype(np.float64)
+
+
 def _nearest(values: Floats, target: float) -> Codes:
     """The positions of the values, ascending, that are nearest: one, or two of which neither is nearer."""
-    distance = np.round(np.abs(values - target), 9)
-    return np.flatnonzero(distance == distance.min())
+    at = int(np.searchsorted(values, target))
+    reach = np.abs(values[max(at - 1, 0) : at + 1] - target).min() + 2e-9
+    first, last = np.searchsorted(values, [target - reach, target + reach])
+    distance = np.round(np.abs(values[first:last] - target), 9)
+    return np.asarray(first + np.flatnonzero(distance == distance.min()))
 
 
 def _lean(second: Floats, here: Codes, weight: Floats | None) -> float:
@@ -95,15 +110,19 @@ def middle_ranks(scores: Floats, weight: Floats | None = None) -> Floats:
     """
     given, ranks = ~np.isnan(scores), np.full(len(scores), np.nan)
     if given.any():
-        values, place = np.unique(scores[given], return_inverse=True)
-        mass = np.bincount(place, None if weight is None else weight[given], len(values))
-        ranks[given] = ((mass.cumsum() - 0.5 * mass) / mass.sum())[place]
+        values, mass = _masses(scores[given], None if weight is None else weight[given])
+        ranks[given] = ((mass.cumsum() - 0.5 * mass) / mass.sum())[np.searchsorted(values, scores[given])]
     return ranks
 
 
 def score_levels(scores: Floats, bounds: Floats) -> Codes:
     """The level of each score, from 0."""
     return np.asarray(np.searchsorted(bounds, scores, side="right"))
+
+
+def is_silent(scores: Floats, silent: Floats) -> NDArray[np.bool_]:
+    """Which scores are on no side; silent is that of `ScoreCuts`."""
+    return np.asarray((scores >= silent[0]) & (scores < silent[1]))
 
 
 def from_the_cut(level: Codes, upper: Codes | int) -> Floats:

@@ -7,7 +7,7 @@ bias; the factors are functions of (tau, r), `witnesses.factors_at`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -251,6 +251,13 @@ def dependence_mode(posterior: Posterior, start: Start, n_classes: int, *, enoug
             break
     bias = point[2:] if posterior.bias_sd > 0 else None
     return DependenceMode(float(point[0]), float(point[1]), bias, found[0], found[2], found[3], found[4])
+
+
+def start_between(modes: Mapping[float, tuple[float, float]], at: float) -> tuple[float, float]:
+    """(tau, r) from which to look for the mode at a place: between those at the places around it, by interpolation."""
+    places = sorted(modes)
+    tau, r = (float(np.interp(at, places, [modes[place][part] for place in places])) for part in (0, 1))
+    return tau, r
 
 
 def _start(start: Start, bias_sd: float, n_classes: int) -> Floats:

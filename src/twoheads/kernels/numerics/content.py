@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,36 +51,46 @@ def marks_of(block: Block, n_annotators: int) -> Marks:
     An answer counts by how many others, and how many of the same, are on its item, and whether it is right.
     """
     assert block.answers is not None
-    n_classes, weight = len(block.log_proba), _weight_bits(block)
-    item, person, label, _ = _answers_of(block)
-    cell, on_item = item * n_classes + label, block.answers.per_item()
-    alike = np.bincount(cell, minlength=block.n_items * n_classes)[cell]
+    n_classes, on_item = len(block.log_proba), block.answers.per_item()
+    item, person, label = _answers_of(block)
     truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
-    known, right = np.flatnonzero(truth != MISSING), 1 + (truth[item] == label) - (truth[item] == MISSING)
-    own = mixed_bits(
-        weight[item] + alike.astype(np.uint64) * _ANSWER + (4 * on_item[item] + right).astype(np.uint64) * _TRUTH
-    )
-    classes = _added(mixed_bits(weight[known] + on_item[known].astype(np.uint64) * _UNSURE), truth[known], n_classes)
-    return Marks(_added(own, person, n_annotators), classes + _added(own, label, n_classes))
+    known = np.flatnonzero(truth != MISSING)
+    of_item = (4 * on_item + (truth != MISSING)).astype(np.uint64) * _TRUTH
+    of_truth = on_item[known].astype(np.uint64) * _UNSURE
+    if block.weight is not None:
+        weight = _weight_bits(block)
+        of_item, of_truth = of_item + weight, of_truth + weight[known]
+    own = of_item[item]
+    own += (truth[item] == label) * _TRUTH
+    own += _times_on_item(item * n_classes + label, block.answers).astype(np.uint64) * _ANSWER
+    own = mixed_bits(own)
+    classes = _added(mixed_bits(of_truth), truth[known], n_classes) + _added(own, label, n_classes)
+    return Marks(_added(own, person, n_annotators), classes)
 
 
-def content_hashes(block: Block, annotators: Hashes, classes: Hashes) -> tuple[Hashes, Hashes]:
-    """64 bits of each item's answers, truth and weight; and the same without what the classes are.
+def alike_hashes(block: Block, annotators: Hashes) -> Hashes:
+    """64 bits of each item's answers and weight without what the classes are, (n_items,).
 
-    The second knows of an answer only who gave it, whether it is right, and how confident they were, without the sign:
-    that of a level of scores changes with the order of the classes.
+    Known of an answer is only who gave it, whether it is right, and how confident they were, without the sign: that of
+    a level of scores changes with the order of the classes.
+
+    annotators  (n_annotators,) a hash of each one's name, or its mark
+    """
+    item, _, _, own = _own_bits(block, annotators)
+    return mixed_bits(_of_items(block, annotators, own, item))
+
+
+def content_hashes(block: Block, annotators: Hashes, classes: Hashes) -> Hashes:
+    """64 bits of each item's answers, truth and weight, (n_items,).
 
     annotators  (n_annotators,) a hash of each one's name, or its mark
     classes     (n_classes,) likewise
     """
     assert block.true_label is not None
-    item, person, label, sure = _answers_of(block)
-    right = label == block.true_label[item]
-    own = mixed_bits(annotators[person] + (sure & _SIZE) * _CONFIDENCE + right.astype(np.uint64))
-    alike = _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items) + _weight_bits(block)
-    called = _added(mixed_bits(own + classes[label] * _ANSWER + (sure & ~_SIZE)), item, block.n_items)
+    item, label, sign, own = _own_bits(block, annotators)
+    called = _added(mixed_bits(own + classes[label] * _ANSWER + sign), item, block.n_items)
     truth = np.append(classes, np.uint64(0))[block.true_label] * _TRUTH
-    return mixed_bits(alike + called + truth), mixed_bits(alike)
+    return mixed_bits(_of_items(block, annotators, own, item) + called + truth)
 
 
 def places(n_classes: int) -> Hashes:
@@ -88,13 +98,37 @@ def places(n_classes: int) -> Hashes:
     return np.arange(1, n_classes + 1, dtype=np.uint64)
 
 
-def _answers_of(block: Block) -> tuple[Codes, Codes, Codes, Hashes]:
-    """Item, annotator, label and bits of the confidence of each answer."""
+def _own_bits(block: Block, annotators: Hashes) -> tuple[Codes, Codes, Hashes, Hashes]:
+    """Item, label, sign of the confidence and own bits of each answer."""
     assert block.answers is not None
-    answers = block.answers
-    there = answers.column != MISSING
-    person, label = np.divmod(answers.column[there], len(block.log_proba))
-    return item_of_answers(answers)[there], person, label, _bits(block.confidence, answers)[there]
+    assert block.true_label is not None
+    item, person, label = _answers_of(block)
+    sure = _bits(block.confidence, block.answers)[_there(block.answers)]
+    right = label == block.true_label[item]
+    own = mixed_bits(annotators[person] + (sure & _SIZE) * _CONFIDENCE + right.astype(np.uint64))
+    return item, label, sure & ~_SIZE, own
+
+
+def _of_items(block: Block, annotators: Hashes, own: Hashes, item: Codes) -> Hashes:
+    return _added(own, item, block.n_items) + _unsure(block.unsure, annotators, block.n_items) + _weight_bits(block)
+
+
+def _times_on_item(cell: Codes, answers: Answers) -> Codes:
+    """How often each answer is given on its item; cell is the number of item and answer."""
+    return np.ones(len(cell), dtype=np.intp) if answers.start is None else np.bincount(cell)[cell]
+
+
+def _answers_of(block: Block) -> tuple[Codes, Codes, Codes]:
+    """Item, annotator and label of each answer."""
+    assert block.answers is not None
+    there = _there(block.answers)
+    person, label = np.divmod(block.answers.column[there], len(block.log_proba))
+    return item_of_answers(block.answers)[there], person, label
+
+
+def _there(answers: Answers) -> Any:
+    """Which entries of the column are answers; without a copy where all are."""
+    return answers.column != MISSING if answers.start is None else slice(None)
 
 
 def _weight_bits(block: Block) -> Hashes:
@@ -120,9 +154,8 @@ def folds_in_turn(block: Block, names: Hashes, n_folds: int) -> Codes:
 
     names  (n_annotators,) a hash of each one's name
     """
-    content, _ = content_hashes(block, names, places(len(block.log_proba)))
-    marks = marks_of(block, len(names))
-    _, alike = content_hashes(block, marks.annotators, marks.classes)
+    content = content_hashes(block, names, places(len(block.log_proba)))
+    alike = alike_hashes(block, marks_of(block, len(names)).annotators)
     key = keys_of(item_hashes(block), block.weight)
     turn = _places(content, alike, key)[1]
     return np.asarray(_places(turn, alike, key)[0] % n_folds)
@@ -148,12 +181,12 @@ def sample_hashes(block: Block, names: Hashes, marks: Marks) -> tuple[Hashes, Ha
     """
     truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
     block = replace(block, log_proba=_mean(block), members=(), true_label=truth)
-    content, _ = content_hashes(block, names, places(len(block.log_proba)))
+    content = content_hashes(block, names, places(len(block.log_proba)))
     # Confidences that are all the same, and a model that is there twice, say nothing: they change no sample.
-    known, alike = content_hashes(replace(block, confidence=None), marks.annotators, marks.classes)
-    own = item_hashes(block) + alike
+    unsaid = replace(block, confidence=None)
+    own = item_hashes(block) + alike_hashes(unsaid, marks.annotators)
     if block.no_model is not None:
-        own = np.where(block.no_model, known, own)
+        own = np.where(block.no_model, content_hashes(unsaid, *marks), own)
     for row in block.log_proba:
         content = mixed_bits(content * _CONFIDENCE + leading_bits(row))
     return mixed_bits(own), content

@@ -117,6 +117,9 @@ def _label_bits(label: Codes, log_proba: Floats, item: Codes) -> Hashes:
 
 def mixed_bits(value: Hashes) -> Hashes:
     """Spread every bit over all 64 (the finaliser of SplitMix64)."""
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(value ^ (value >> np.uint64(31)))
+    value = value ^ (value >> np.uint64(30))
+    value *= np.uint64(0xBF58476D1CE4E5B9)
+    value ^= value >> np.uint64(27)
+    value *= np.uint64(0x94D049BB133111EB)
+    value ^= value >> np.uint64(31)
+    return np.asarray(value)

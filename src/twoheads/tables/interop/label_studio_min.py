@@ -50,7 +50,8 @@ def _refuse_repeated(records: Sequence[dict[str, Any]]) -> None:
                 f"every annotation must appear once; annotation {number} of task {record.get('id')} is repeated. "
                 "Export them once, or drop the copies."
             )
-        seen |= set() if number is None else {number}
+        if number is not None:
+            seen.add(number)
 
 
 def _control(records: Sequence[dict[str, Any]]) -> str:
