@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from twoheads.cli import console
 from twoheads.cli.stdin import is_copy, shown
 from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.registry import export_by_name, looks_like_table
-from twoheads.tables.schema.roles import NoModelColumns
 from twoheads.text import listed
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class TableOptions:
     def scan_for(self, team: Combiner, *, truth: bool = True, need_people: bool = True) -> tables.Table:
         """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ."""
         from twoheads.combination.members_here import columns_of_members, notes_on_members
+        from twoheads.tables.schema.roles import NoModelColumns
 
         where = " and ".join(self.shown_files().values())
         try:
@@ -78,17 +79,20 @@ class TableOptions:
         except NoModelColumns as error:
             if not (team.has_model_ or team.machines_):  # people alone: the remedy is --answers
                 raise
-            known = columns_of_members(team)
-            others = [name for name in error.columns if name not in known]
-            raise InvalidObservations(
-                f"{where} must have a column of a model of the team, whose columns are {listed(known)}; it has others: "
-                f"{listed(others)}. Rename those that are "
-                "meant, as twoheads check --fix does in a copy, or name them with --human and --model-columns; if no "
-                "model has answered, drop the others."
-            ) from None
+            raise _no_column_of(columns_of_members(team), where, error.columns) from None
         if not found.columns:  # an export, or answers alone
             return found
         return found.with_notes(notes_on_members(team, where, found.models, found.labellers, found.scorers))
+
+
+def _no_column_of(known: Sequence[str], where: str, columns: Sequence[str]) -> InvalidObservations:
+    """A table whose columns are none of the known ones of a team's models."""
+    others = listed([name for name in columns if name not in known])
+    return InvalidObservations(
+        f"{where} must have a column of a model of the team, whose columns are {listed(known)}; it has others: "
+        f"{others}. Rename those that are meant, as twoheads check --fix does in a copy, or name them with --human and "
+        "--model-columns; if no model has answered, drop the others."
+    )
 
 
 def _columns_at_fit(team: Combiner, *, truth: bool) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class HierarchicalConfusion(Confusion):
     --------
     >>> confusion = HierarchicalConfusion().fit([[0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0.5, 0.5]], [0, 0, 1])
     >>> confusion.human_given_true_.round(2).tolist()
-    [[0.88, 0.13], [0.12, 0.87]]
+    [[0.86, 0.14], [0.14, 0.86]]
     """
 
     uses_overlap = True
