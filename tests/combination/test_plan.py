@@ -47,7 +47,7 @@ def test_without_labels(has_unlabelled, has_dependence, mean_overlap, has_model,
         (True, False, True, (S.COUNTS, S.EM)),
         (False, True, False, (S.COUNTS, S.DEPENDENCE)),
         (False, True, True, (S.COUNTS, S.DEPENDENCE)),
-        (True, True, False, (S.COUNTS, S.AGREEMENT, S.DEPENDENCE)),
+        (True, True, False, (S.COUNTS, S.AGREEMENT, S.FEW_LABELS, S.DEPENDENCE)),
         (True, True, True, (S.COUNTS, S.EM, S.DEPENDENCE_AFTER_EM)),
     ],
 )

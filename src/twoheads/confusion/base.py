@@ -87,6 +87,15 @@ class Confusion(BaseEstimator, ABC):
         """The same counts with errors distributed as in another estimate; unchanged where errors have no shape."""
         return self
 
+    def backed(self, soft: Floats, weight: float, share: float) -> Self:
+        """The estimate of one person with soft counts added; the same where errors have no shape.
+
+        soft    (n_answers, n_classes)
+        weight  of the soft counts
+        share   of the shape that errors have if the soft counts have the weight 1, in the prior's
+        """
+        return self
+
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from observations and the truth; items of unknown truth do not count.
 

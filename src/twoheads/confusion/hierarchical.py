@@ -54,7 +54,8 @@ class HierarchicalConfusion(Confusion):
     Attributes
     ----------
     crowd_counts_ : ndarray of shape (n_answers, n_classes)
-        The counts of all people together, several answers on one item divided by their design effect.
+        The counts of all people together, several answers on one item divided by their design effect; of one person
+        with few labels also soft counts of unlabelled items.
     spread_, strength_ : float
         Standard deviation of abilities, and number of answers that the prior of a person's column counts as; with
         several people.
@@ -160,6 +161,13 @@ class HierarchicalConfusion(Confusion):
         shapes, learnt = shape_of_errors(other.crowd_given_true_), copy(self)
         learnt._forget_overlap()
         return learnt._set(shapes[None])
+
+    def backed(self, soft: Floats, weight: float, share: float) -> Self:
+        """The estimate of one person with soft counts added, which also inform the shape of errors; see `Confusion`."""
+        whole = hierarchical_posterior(soft, self.shapes_, self._shrinkage)
+        learnt = copy(self)
+        learnt.crowd_counts_ = self.crowd_counts_ + weight * soft
+        return learnt._set((1.0 - share) * self.shapes_ + share * shape_of_errors(posterior_mean(whole)))
 
     @property
     def _shrinkage(self) -> float:

@@ -6,7 +6,7 @@
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
 | some | no | | counts; (votes, and) EM if there are unlabelled items of positive weight |
-| some | yes | no | counts, agreement if there are unlabelled items, dependence |
+| some | yes | no | counts; agreement, and few labels backed, if there are unlabelled items; dependence |
 | some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).
@@ -34,6 +34,7 @@ class Stage(Enum):
     HELD_TEMPERATURE = "fix the calibrator's temperature from the agreement"
     EM = "EM of all parts"
     EM_OF_MATRICES = "EM with the calibrator held"
+    FEW_LABELS = "add to few labels what unlabelled items show of one person"
     DEPENDENCE = "fit the dependence, with the calibrator's prior of the temperature"
     DEPENDENCE_AFTER_EM = "fit the dependence, with a temperature near EM's"
     DEPENDENCE_FROM_PRIOR = "set the dependence to its prior, at EM's temperature"
@@ -84,7 +85,9 @@ def _with_labels(
         return em if has_unlabelled else ()
     if not has_unlabelled:
         return (Stage.DEPENDENCE,)
-    return (*em, Stage.DEPENDENCE_AFTER_EM) if mean_overlap else (Stage.AGREEMENT, Stage.DEPENDENCE)
+    if mean_overlap:
+        return *em, Stage.DEPENDENCE_AFTER_EM
+    return Stage.AGREEMENT, Stage.FEW_LABELS, Stage.DEPENDENCE
 
 
 def _without_labels(has_dependence: bool, mean_overlap: bool) -> tuple[Stage, ...]:

@@ -1,0 +1,40 @@
+"""The stage in which unlabelled items inform the matrix of one person, as far as labels are few."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+from twoheads.combination.fitting import dependence_stage
+from twoheads.combination.fitting.state import FitState
+from twoheads.kernels.answers import soft_counts
+from twoheads.kernels.priors import AGREEMENT_LABELS
+from twoheads.kernels.simplex import normalise_exp
+
+#: With more labels unlabelled items would count as less than a third of a label: they are left out of the matrix.
+MOST_LABELS = 300
+#: So many of the unlabelled items are enough. With more classes, most cells of their counts would cost too much.
+MOST_UNLABELLED, MOST_CLASSES = 1000, 100
+
+
+def add_unlabelled(state: FitState) -> FitState:
+    """Add to the counts of labels what unlabelled items show, by the matrix of the labels and the model.
+
+    With n labels they count as 10 * 10 / (10 + n) labels altogether. The shape that errors have where each counts in
+    full has the share 10 / (10 + n). So little changes from no label to one, and nothing with many.
+    """
+    n, confusion = float(state.statistics.labels_per_class.sum()), state.confusion
+    is_one = state.single and state.schema.has_model and confusion.uses_overlap
+    if not is_one or n > MOST_LABELS or state.schema.n_classes > MOST_CLASSES:
+        return state
+    block = state.items.answered_unlabelled(MOST_UNLABELLED)
+    if block is None:
+        return state
+    assert block.answers is not None
+    held = dependence_stage.hold_temperature(state).calibrator
+    before = copy(confusion).start(1, state.schema.n_classes)  # no label may vouch for itself by them
+    posterior = normalise_exp(replace(state.rule, calibrator=held, confusion=before, dependence=None).log_joint(block))
+    soft = soft_counts(block.answers, posterior, confusion.counts_.shape[1], block.weight)
+    share, total = AGREEMENT_LABELS / (AGREEMENT_LABELS + n), dependence_stage.unlabelled_weight(state)
+    weight = min(AGREEMENT_LABELS * share, total) / block.total_weight()
+    return replace(state, confusion=confusion.backed(soft, weight, share))
