@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
+from twoheads.combination.insight.agreement import agreement_facts
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.selection import selection_facts
-from twoheads.combination.insight.told_apart import agreement_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
