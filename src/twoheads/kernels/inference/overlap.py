@@ -83,7 +83,7 @@ def never_differing(item: Codes, member: Codes, answer: Codes, n_items: int, n_m
     n_answers = int(answer.max(initial=0)) + 1
     shared = coo_array(shared_items(item, member, n_items, n_members))
     same = shared_items(item * n_answers + answer, member, n_items * n_answers, n_members)
-    one, other = shared.coords
+    one, other = (np.asarray(end, dtype=np.intp) for end in shared.coords)
     agreed = np.asarray(same[one, other]).ravel() if len(one) else np.zeros(0)
     alike = (shared.data >= ENOUGH_SHARED) & (agreed == shared.data)
     beside, differed = (np.bincount(one, ~alike * number, n_members) for number in (shared.data, shared.data - agreed))
