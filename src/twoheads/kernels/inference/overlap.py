@@ -108,8 +108,8 @@ def _groups(tree: csr_array, one: Codes, other: Codes) -> list[Codes]:
         apart.setdefault(first, set()).add(second)
     group: dict[int, set[int]] = {}
     for first, second in np.stack(edges.coords, axis=1)[edges.data.argsort(kind="stable")].tolist():
-        left, right = group.get(first, {first}), group.get(second, {second})
-        if not any(apart.get(node, set()) & right for node in left):
-            joined = left | right
+        few, many = sorted((group.get(first, {first}), group.get(second, {second})), key=len)
+        if all(many.isdisjoint(apart.get(node, ())) for node in few):
+            joined = few | many
             group |= dict.fromkeys(joined, joined)
     return [np.array(sorted(nodes)) for node, nodes in sorted(group.items()) if node == min(nodes)]
