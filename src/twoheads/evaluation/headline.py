@@ -64,7 +64,7 @@ def against(found: Difference, *, of_all: bool) -> str:
 def notes(
     how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int, *, machines: bool = False
 ) -> list[str]:
-    """Remarks on the items evaluated, a sentence each; ``machines`` if models give labels or scores."""
+    """Remarks on the items evaluated, a sentence each; ``machines`` if models give labels or scores, and none gives probabilities."""
     found = []
     if "cross-validation" in how:
         found.append(f"The team was evaluated by {how}: each item by a copy fitted without its truth.")
@@ -74,8 +74,9 @@ def notes(
         found.append(f"With {count(n_items, 'item')} of known truth the intervals are wide.")
     if n_unknown:
         found.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
-    if machines and n_not_asked == n_items:
-        found.append("Nobody answered about these items: only models' labels and scores are combined.")
+    if n_not_asked == n_items:
+        without = "people are not evaluated" if not machines else "only models' labels and scores are combined"
+        found.append(f"Nobody answered about these items: {without}.")
     elif n_not_asked:
         items = f"{count(n_not_asked, 'item')} {_has(n_not_asked)}"
         found.append(f"{items} no person's answer: people are evaluated on the others.")
