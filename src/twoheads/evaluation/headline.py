@@ -27,9 +27,9 @@ NAME = {
 _LABEL_MORE = "Label more items before preferring the team."
 
 
-def name_of(member: str, *, crowd: bool) -> str:
-    """Name of a member; with several people, who are also combined, the human is their majority vote."""
-    return "people, majority" if crowd and member == "human" else NAME[member]
+def name_of(member: str, *, several: bool) -> str:
+    """Name of a member; with several people on an item the human is their majority vote."""
+    return "people, majority" if several and member == "human" else NAME[member]
 
 
 def team_error(
@@ -64,7 +64,10 @@ def against(found: Difference, *, of_all: bool) -> str:
 def notes(
     how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int, *, machines: bool = False
 ) -> list[str]:
-    """Remarks on the items evaluated, a sentence each; ``machines`` if models give labels or scores, and none gives probabilities."""
+    """Remarks on the items evaluated, a sentence each.
+
+    machines  whether models give labels or scores, and none gives probabilities
+    """
     found = []
     if "cross-validation" in how:
         found.append(f"The team was evaluated by {how}: each item by a copy fitted without its truth.")
