@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
-from twoheads.combination.insight.agreement import agreement_facts
+from twoheads.combination.insight.agreement_limits import agreement_facts
 from twoheads.combination.insight.annotators import OF_ONE, SHOWN_LEVEL, facts_of_each, stats_of
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.combination.insight.score_facts import score_facts
