@@ -31,6 +31,14 @@ def test_two_members():
     assert sentence.startswith(FEW)
 
 
+def test_people_whose_accuracy_agreement_cannot_show_are_not_ranked():
+    panel = votes(200, 0.9, 0.6).rename(columns=lambda name: f"human_{name[0]}")
+    team = recommended().fit(Observations.from_frame(panel, classes=[0, 1]))
+    assert "most_reliable" not in team.facts()["people"]
+    assert "No ranking of the 2 people: agreement cannot show how accurate all of them are." in team.describe()
+    assert "most reliable" not in team.describe()
+
+
 def test_three_members():
     assert on_agreement(votes(200, 0.9, 0.6, 0.8)) == ({"members": 3, "undecided": [], "alike": []}, [])
 

@@ -55,6 +55,8 @@ def people_sentences(people: dict[str, Any]) -> list[str]:
             f"Nine in ten of the {n:,} people are {'believed' if believed else 'estimated'} to have an accuracy "
             f"between {percent(low)} and {percent(high)}."
         )
+    if "undecided" in people:
+        return [*sentences, f"No ranking of the {n:,} people: agreement cannot show how accurate all of them are."]
     if "most_reliable" not in people:
         answers = "answers" if believed else "answers on items with truth"
         return [*sentences, f"No ranking of the {n:,} people: it needs two with {ENOUGH_ANSWERS} {answers} each."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -68,7 +69,8 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
         found["record"] = _record(result.holdout)
     if rule.preference is not None and rule.panel is None:
         found["preference"] = _preference(rule.preference, result.holdout)
-    return found | crowd_facts(result, accuracy, level)
+    undecided = agreement["undecided"] if agreement else ()
+    return found | crowd_facts(result, accuracy, level, undecided)
 
 
 def _record(holdout: HoldoutRecord) -> dict[str, Any]:
@@ -158,16 +160,20 @@ def _preference(preference: Preference, record: HoldoutRecord | None) -> dict[st
     }
 
 
-def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL) -> dict[str, Any]:
+def crowd_facts(
+    result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL, undecided: Sequence[str] = ()
+) -> dict[str, Any]:
     """``people`` and ``models`` where there are several, ``machines``, ``scores``, ``several_answers`` on an item, ...
 
     ``machines`` are models that give labels or scores: they are not among the people.
+
+    undecided  members whose accuracies agreement cannot show, from `agreement_facts`
     """
     rule, schema, statistics = result.rule, result.schema, result.statistics
     found: dict[str, Any] = {}
     people = schema.people
     if len(people) > 1:
-        found["people"] = people_facts(stats_of(result, people, accuracy, level), accuracy, level)
+        found["people"] = people_facts(stats_of(result, people, accuracy, level), accuracy, level, undecided)
     if accuracy.machines is not None:
         stats = stats_of(result, schema.machine_numbers, accuracy.machines, level)
         found["machines"] = facts_of_each(stats)
@@ -219,10 +225,13 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
+def people_facts(
+    stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, undecided: Sequence[str] = ()
+) -> dict[str, Any]:
     """How far people differ, and who is the most and the least reliable.
 
-    Where there is truth, only people with enough answers that it judges are ranked, by measured accuracies.
+    Where there is truth, only people with enough answers that it judges are ranked, by measured accuracies. Nobody is
+    ranked where the most or the least reliable is among the ``undecided``, as in `crowd_facts`.
     """
     people: dict[str, Any] = {
         "n": len(stats["annotator"]),
@@ -233,7 +242,9 @@ def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level
     counted = "judged" if accuracy.kind == "measured" else "answers"
     enough = np.flatnonzero(stats[counted] >= ENOUGH_ANSWERS)
     people["with_enough_answers"] = len(enough)
-    return people | (extremes(stats, accuracy, level, enough) if len(enough) > 1 else {})
+    ranked = extremes(stats, accuracy, level, enough) if len(enough) > 1 else {}
+    unknown = any(each["annotator"] in undecided for each in ranked.values())
+    return people | ({"undecided": list(undecided)} if unknown else ranked)
 
 
 def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, ranked: Codes) -> dict[str, Any]:

@@ -117,8 +117,8 @@ def _confidence(blocks: list[Block], scored: Codes) -> list[tuple[float, dict[st
     member, sure = (np.concatenate(each) for each in zip(*((member, sure) for _, member, sure in rows), strict=True))
     rank = np.zeros(len(sure))
     order = member.argsort(kind="stable")
-    for own in np.split(order, np.flatnonzero(np.diff(member[order])) + 1):
-        rank[own] = middle_ranks(sure[own])
+    for answers in np.split(order, np.flatnonzero(np.diff(member[order])) + 1):
+        rank[answers] = middle_ranks(sure[answers])
     means: list[Floats] = []
     start = 0
     for (item, _, _), block in zip(rows, blocks, strict=True):
