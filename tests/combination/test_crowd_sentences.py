@@ -112,6 +112,14 @@ PEOPLE = {
             ["95 % of answers at the highest of 4 levels of confidence are correct, and 61 % at the lowest."],
         ),
         ({"confidence": {"right": [0.6, None]}}, []),
+        ({"confidence": {"right": [0.6, 0.7, None]}}, []),  # of the highest level nothing is known
+        (
+            {"confidence": {"right": [0.61, 0.95]}, "labelled": 0},
+            [
+                "95 % of answers at the highest of 2 levels of confidence are believed to be correct, and 61 % at the "
+                "lowest."
+            ],
+        ),
         (
             {"unsure": {"said": 1369.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": 0.001}},
             [

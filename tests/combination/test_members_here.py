@@ -133,8 +133,7 @@ def test_a_member_who_gave_scores_and_now_labels_is_not_called_a_misspelling(tea
     with pytest.warns(UserWarning, match=r"^X has") as warned:
         team.predict_proba(changed)
     assert [str(each.message) for each in warned] == [
-        "X has no column of x (x.score): 1 of 6 members of the team, absent for all items.",
-        "X has labels of x, who gave scores or probabilities at fit; they count as its average member's.",
+        "X has labels of x (not x.score), who gave scores or probabilities at fit; they count as its average member's.",
     ]
 
 

@@ -114,6 +114,12 @@ def test_unknown_truth_is_left_out_and_counted_and_the_human_judged_where_asked(
     ]
 
 
+def test_people_who_answered_about_no_item_are_not_evaluated_on_others():
+    notes = compare_predictions(given([0, 1, 0], [-1, -1, -1], [0, 1, 0], [0, 1, 1]), n_bootstrap=50).notes()
+    assert "Nobody answered about these items: people are not evaluated." in notes
+    assert not any("on the others" in note for note in notes)
+
+
 def test_weight_2_is_the_item_twice():
     truth, human = [0, 1, 1, 0], [0, 1, 0, 1]
     weighted = compare_predictions(given(truth, human, human, truth, weight=np.array([1.0, 1, 2, 0])), n_bootstrap=20)

@@ -78,6 +78,16 @@ def test_members_that_repeat_each_other():
     assert never_differing(item[few], member[few], answer[few], 100, 5) == []
 
 
+def test_members_who_differ_are_in_no_group_with_a_third_who_agrees_with_both():
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 3, (2, 120))
+    other[:60] = one[:60]
+    item, member, answer = answers(120, one, one, other)
+    asked = ~((member == 1) & (item >= 60))  # the second answers only where the first and the third agree
+    (group,) = never_differing(item[asked], member[asked], answer[asked], 120, 3)
+    assert group.tolist() == [0, 1]
+
+
 def test_members_that_hardly_anybody_contradicts_are_no_copies():
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 40)
@@ -85,7 +95,7 @@ def test_members_that_hardly_anybody_contradicts_are_no_copies():
     assert never_differing(*answers(40, truth, truth, *columns), 40, 8) == []
 
 
-def test_members_that_always_answer_alike():
+def test_members_that_always_give_the_same_answer():
     n = ENOUGH_SHARED
     _, member, answer = answers(n, np.zeros(n, dtype=int), np.arange(n) % 2, np.ones(n, dtype=int))
     assert constant_members(member, answer, 4).tolist() == [True, False, True, False]

@@ -197,6 +197,19 @@ def test_several_people_are_told_as_majority_and_combined():
     assert "human</dt>" not in html
 
 
+def test_several_people_without_a_model_are_called_the_majority():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 80)
+    answers = np.where(rng.random((3, 80)) < 0.7, truth, 1 - truth)
+    people = pd.DataFrame({f"human_{name}": column for name, column in zip("abc", answers, strict=True)})
+    found = summary(th.recommended().fit(people, truth), people, truth, n_bootstrap=20)
+    assert found["comparison"]["crowd"] is None
+    rows = [re.sub(r"<[^>]+>", "", row).split() for row in re.findall(r'<th scope="row">(.*?)</th>', page(found))]
+    assert ["people,", "majority"] in rows
+    assert ["●", "majority"] in rows
+    assert not [row for row in rows if row[-1] == "human"]
+
+
 def test_items_say_nothing_of_predictions_where_models_give_scores_only():
     X, y = problem(160, ["bad", "good"], seed=4, people=2)
     scored = X.drop(columns=["p_bad", "p_good"]).assign(**{"judge.score": (10 * X["p_good"]).round()})

@@ -19,9 +19,10 @@ def print_comparison(found: dict[str, Any]) -> None:
     console.line(found["headline"])
     console.line()
     header = ["", *(f"{metric.short_title} {metric.unit}".rstrip() for metric in metrics)]
+    several = any(rival["key"] == "majority" for rival in found["rivals"])
     rows = [
         [
-            name_of(member, crowd=bool(found.get("crowd"))),
+            name_of(member, several=several),
             *(_score(found[member].get(metric.name), metric.text) for metric in metrics),
         ]
         for member in NAME

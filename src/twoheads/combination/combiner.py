@@ -32,6 +32,7 @@ from twoheads.observations.labels import encode_labels, label_text
 from twoheads.rendering.notebook import in_short
 from twoheads.storage import artifact
 from twoheads.tables.scanned import ScannedTable, read_if_scanned
+from twoheads.text import listed
 
 
 class Combiner(ClassifierMixin, BaseEstimator, ABC):
@@ -178,9 +179,9 @@ class Combiner(ClassifierMixin, BaseEstimator, ABC):
     def _need_known_models(self, observations: Observations) -> None:
         """Refuse a model where there was none at fit: nothing is known of what its probabilities mean."""
         if not self.has_model_ and observations.has_model().any():
-            names = ", ".join(observations.models[:8])
+            names = listed([repr(name) for name in observations.models], 8)
             raise InvalidObservations(
-                f"X must hold no model's probabilities, as the team was fitted without any; it has those of {names!r}. "
+                f"X must hold no model's probabilities, as the team was fitted without any; it has those of {names}. "
                 "Leave them out, or fit again with them."
             )
 

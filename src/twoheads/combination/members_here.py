@@ -31,16 +31,17 @@ def notes_on_members(
     models, labels, scores  the members that the table has columns of, by what they give; no labels where rows say whose
     """
     asked, lacking, new = _changes(team, models, labels, scores)
-    notes = []
-    if lacking:
-        shown = listed([f"{name} ({column})" for name, column in lacking.items()])
+    notes, other = [], [name for name in new if name in lacking]
+    absent = {name: column for name, column in lacking.items() if name not in other}
+    if absent:
+        shown = listed([f"{name} ({column})" for name, column in absent.items()])
         notes.append(
-            f"{where} has no column of {shown}: {len(lacking)} of {len(asked)} members of the team, "
+            f"{where} has no column of {shown}: {len(absent)} of {len(asked)} members of the team, "
             "absent for all items."
         )
-    other = [name for name in new if name in lacking]
     if other:
-        what = f"{where} has labels of {listed(other)}, who gave scores or probabilities at fit"
+        columns = listed([f"{name} (not {lacking[name]})" for name in other])
+        what = f"{where} has labels of {columns}, who gave scores or probabilities at fit"
         notes.append(f"{what}; they count as its average member's.")
         new = [name for name in new if name not in lacking]
     if new and any(kind == "label" for kind, _ in asked):

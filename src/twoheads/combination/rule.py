@@ -93,14 +93,17 @@ class CombinationRule:
         n_machines = block.answers.per_item() - n_people
         return Groups(of_people, log_likelihood - of_people, n_people, n_machines, correlation)
 
-    def several_answers(self) -> dict[str, float]:
-        """The correlation of answers on one item; and what a person's counts beside all machines, and a machine's."""
+    def several_answers(self, n_machines: int) -> dict[str, float]:
+        """The correlation of answers on one item; and what a person's counts beside so many machines, and a machine's.
+
+        n_machines  those that have answered at all
+        """
         assert self.dependence is not None
         correlation, separation = self.dependence.correlation_, self.dependence.separation_
-        if not self.machines:
+        if not (self.machines and n_machines):
             return {"correlation": correlation}
-        person, machine = group_weights(1, len(self.machines), correlation, separation)
-        weights = {"machines": len(self.machines), "person_weight": float(person), "machine_weight": float(machine)}
+        person, machine = group_weights(1, n_machines, correlation, separation)
+        weights = {"machines": n_machines, "person_weight": float(person), "machine_weight": float(machine)}
         return {"correlation": correlation, "separation": separation, **weights}
 
     def preferred(self, block: Block, proba: Floats, log_likelihood: Floats, dependence: Dependence) -> Floats:

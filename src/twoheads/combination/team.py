@@ -17,10 +17,10 @@ from twoheads.combination.combiner import Combiner
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.insight.accuracy_at_fit import accuracy_at_fit, class_stats_at_fit
-from twoheads.combination.insight.annotators import LEVEL
+from twoheads.combination.insight.annotators import LEVEL, stats_of
 from twoheads.combination.insight.class_shares import ClassShares, class_shares, mean_posterior, share_sample
 from twoheads.combination.insight.explanation import Explanation, explain
-from twoheads.combination.insight.facts import stats_of, team_facts
+from twoheads.combination.insight.facts import team_facts
 from twoheads.combination.insight.named_matrix import confusion_columns, part_lines
 from twoheads.combination.insight.next_answer import fit_answer_temperature
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy

@@ -27,9 +27,9 @@ NAME = {
 _LABEL_MORE = "Label more items before preferring the team."
 
 
-def name_of(member: str, *, crowd: bool) -> str:
-    """Name of a member; with several people, who are also combined, the human is their majority vote."""
-    return "people, majority" if crowd and member == "human" else NAME[member]
+def name_of(member: str, *, several: bool) -> str:
+    """Name of a member; with several people on an item the human is their majority vote."""
+    return "people, majority" if several and member == "human" else NAME[member]
 
 
 def team_error(
@@ -64,7 +64,10 @@ def against(found: Difference, *, of_all: bool) -> str:
 def notes(
     how: str, n_items: int, n_unknown: int, n_not_asked: int, n_without_model: int, *, machines: bool = False
 ) -> list[str]:
-    """Remarks on the items evaluated, a sentence each; ``machines`` if models give labels or scores."""
+    """Remarks on the items evaluated, a sentence each.
+
+    machines  whether models give labels or scores, and none gives probabilities
+    """
     found = []
     if "cross-validation" in how:
         found.append(f"The team was evaluated by {how}: each item by a copy fitted without its truth.")
@@ -74,8 +77,9 @@ def notes(
         found.append(f"With {count(n_items, 'item')} of known truth the intervals are wide.")
     if n_unknown:
         found.append(f"{count(n_unknown, 'item')} of unknown truth {_was(n_unknown)} left out.")
-    if machines and n_not_asked == n_items:
-        found.append("Nobody answered about these items: only models' labels and scores are combined.")
+    if n_not_asked == n_items:
+        without = "people are not evaluated" if not machines else "only models' labels and scores are combined"
+        found.append(f"Nobody answered about these items: {without}.")
     elif n_not_asked:
         items = f"{count(n_not_asked, 'item')} {_has(n_not_asked)}"
         found.append(f"{items} no person's answer: people are evaluated on the others.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,9 +94,10 @@ def compare_methods(
     first = next(iter(methods.values()))
     judged_on, truth = (X, y) if test is None else test
     y, sample_weight = matched_rows(X, y, sample_weight)
-    items = _Known.of(first, judged_on, truth, sample_weight)
-    if test is not None and items.levels is not None:  # scores are labels as at the fits
-        items.levels = _levels(first, X, y)
+    seen = _read(first, judged_on, truth, sample_weight)
+    # Scores of other items are labels as at the fits.
+    fitted = seen if test is None or seen.observations.scores is None else _read(first, X, y)
+    items = _known(seen, ScoreLevels.of(fitted.observations, fitted.truth, fitted.weight))
 
     def predicted(team: UnfittedTeam) -> Predictions:
         if test is None:
@@ -163,36 +164,34 @@ def score_judged(
 ) -> ScoreTable:
     """`score_members` of items that are judged already; ``kind`` is that of the frames."""
     known = found.predicted.true_label != MISSING
-    rows = np.flatnonzero(found.truth != MISSING)
-    weight = None if found.weight is None else found.weight[rows]
-    items = _Known(found.observations.take(rows), found.truth[rows], weight, found.levels)
+    items = _known(_Items(found.observations, found.truth, found.weight), found.levels)
     made: dict[str, Predictions | str] = {"combination": found.predicted.take(known)}
     return _table(made, items, reference, metrics, people, random_state, kind)
 
 
-class _Known:
-    """The items of known truth, and by which levels their scores are labels."""
+@dataclass(frozen=True)
+class _Items:
+    """Items with truth and weights, and by which levels their scores are labels; None without scores."""
 
-    def __init__(
-        self, observations: Observations, truth: Codes, weight: Floats | None, levels: ScoreLevels | None
-    ) -> None:
-        if not len(truth):
-            raise InvalidObservations("y must be known for at least one item to compare methods; it is for none.")
-        self.observations, self.truth, self.weight, self.levels = observations, truth, weight, levels
-
-    @classmethod
-    def of(cls, team: UnfittedTeam, X: Any, y: Any, sample_weight: Any) -> _Known:
-        y, sample_weight = matched_rows(X, y, sample_weight)
-        observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
-        truth, weight = as_truth(y, observations), as_weight(sample_weight, len(observations))
-        rows, levels = np.flatnonzero(truth != MISSING), ScoreLevels.of(observations, truth, weight)
-        return cls(observations.take(rows), truth[rows], None if weight is None else weight[rows], levels)
+    observations: Observations
+    truth: Codes
+    weight: Floats | None
+    levels: ScoreLevels | None = None
 
 
-def _levels(team: UnfittedTeam, X: Any, y: Any) -> ScoreLevels | None:
-    """By which levels scores are labels in a fit."""
+def _read(team: UnfittedTeam, X: Any, y: Any, sample_weight: Any = None) -> _Items:
+    y, sample_weight = matched_rows(X, y, sample_weight)
     observations = as_observations(X, y=y, positive=positive_of(team), model_scale=team.model_scale)
-    return ScoreLevels.of(observations, as_truth(y, observations))
+    return _Items(observations, as_truth(y, observations), as_weight(sample_weight, len(observations)))
+
+
+def _known(items: _Items, levels: ScoreLevels | None) -> _Items:
+    """The items of known truth, whose scores are labels by these levels."""
+    rows = np.flatnonzero(items.truth != MISSING)
+    if not len(rows):
+        raise InvalidObservations("y must be known for at least one item to compare methods; it is for none.")
+    weight = None if items.weight is None else items.weight[rows]
+    return _Items(items.observations.take(rows), items.truth[rows], weight, levels)
 
 
 def _attempt(predicted: Callable[[UnfittedTeam], Predictions], team: UnfittedTeam) -> Predictions | str:
@@ -205,7 +204,7 @@ def _attempt(predicted: Callable[[UnfittedTeam], Predictions], team: UnfittedTea
 
 def _table(
     made: Mapping[str, Predictions | str],
-    items: _Known,
+    items: _Items,
     reference: str | None,
     metrics: str | Sequence[str] | None,
     people: bool,

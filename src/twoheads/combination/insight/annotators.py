@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
 from twoheads.confusion.base import Confusion
 from twoheads.kernels.arrays import Floats
@@ -16,6 +17,8 @@ from twoheads.kernels.arrays import Floats
 LEVEL = 0.9
 #: Level of every interval that is shown: in sentences, tables, reports and their JSON.
 SHOWN_LEVEL = 0.95
+#: What is reported of one person or machine.
+OF_ONE = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
 
 
 def annotator_stats(
@@ -46,6 +49,20 @@ def annotator_stats(
         "agreement": np.divide(agreed, shared, out=np.full(len(agreed), np.nan), where=shared > 0),
         "bits": bits,
     }
+
+
+def stats_of(result: FitResult, who: list[int], accuracy: PeopleAccuracy, level: float) -> dict[str, NDArray[Any]]:
+    """`annotator_stats` of the annotators with these numbers."""
+    names = tuple(result.schema.annotators[at] for at in who)
+    bits = information(result.rule.confusion)[who]
+    numbers = result.statistics.answer_numbers[who].sum(axis=1)
+    return annotator_stats(names, accuracy, numbers, result.statistics.annotation_counts[:, who], bits, level)
+
+
+def facts_of_each(stats: dict[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
+    """`OF_ONE` of each annotator by name, from `annotator_stats`; where they give scores, of the two sides of these."""
+    columns = zip(*(stats[fact].tolist() for fact in OF_ONE), strict=True)
+    return {name: dict(zip(OF_ONE[1:], facts, strict=True)) for name, *facts in columns}
 
 
 def information(confusion: Confusion) -> Floats:

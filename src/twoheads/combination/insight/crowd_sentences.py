@@ -33,7 +33,7 @@ def crowd_sentences(found: dict[str, Any]) -> list[str]:
     if "panel" in found:
         sentences += _panel(found["panel"])
     if "confidence" in found:
-        sentences += _confidence(found["confidence"])
+        sentences += _confidence(found["confidence"], found["labelled"])
     if "unsure" in found:
         sentences.append(_unsure(found["unsure"]))
     if "models" in found:
@@ -55,6 +55,8 @@ def people_sentences(people: dict[str, Any]) -> list[str]:
             f"Nine in ten of the {n:,} people are {'believed' if believed else 'estimated'} to have an accuracy "
             f"between {percent(low)} and {percent(high)}."
         )
+    if "undecided" in people:
+        return [*sentences, f"No ranking of the {n:,} people: agreement cannot show how accurate all of them are."]
     if "most_reliable" not in people:
         answers = "answers" if believed else "answers on items with truth"
         return [*sentences, f"No ranking of the {n:,} people: it needs two with {ENOUGH_ANSWERS} {answers} each."]
@@ -95,25 +97,37 @@ def _machines(found: dict[str, Any], scored: dict[str, int]) -> list[str]:
 
 
 def _scores(scores: dict[str, Any]) -> list[str]:
-    """Whose scores count, whose say nothing, and whose mean the other class."""
-    sizes, turned = scores["levels"], scores.get("reversed", {})
-    silent = [name for name, size in sizes.items() if size < 2]
-    levels = [f"{name} ({count(size, 'level')})" for name, size in sizes.items() if size > 1 and name not in turned]
+    """Whose scores mean the class that they should, whose the other, whose is unclear, and whose never vary."""
+    sizes, reversed_, unclear = scores["levels"], scores.get("reversed", {}), scores.get("unclear", {})
+    constant = [name for name, size in sizes.items() if size < 2]
+    others = {*constant, *reversed_, *unclear}
+    levels = [f"{name} ({count(size, 'level')})" for name, size in sizes.items() if name not in others]
     sentences = []
     if levels:
         who = f"Scores of {_first_of(levels)} count by their rank"
         sentences.append(f"{who}: high ones mean {scores['positive']!r}, as far as the data show.")
-    if turned:
-        facts = [{"annotator": name, **each} for name, each in turned.items()]
-        believed = " believed to be" if any(each["kind"] == "believed" for each in facts) else ""
+    if reversed_:
         sentences.append(
-            f"Scores of {_first_of(list(turned))} look reversed: low ones mean {scores['positive']!r}, and the team "
-            f"uses them so. Read as given, these are{believed} right less often than a coin: "
-            f"{_first_of(list(map(_person, facts)))}."
+            f"Scores of {_first_of(list(reversed_))} look reversed: low ones mean {scores['positive']!r}, and the team "
+            f"uses them so. Read as given, these are{_believed(reversed_)} right less often than a coin: "
+            f"{_each_of(reversed_)}."
         )
-    if silent:
-        sentences.append(f"Scores of {_first_of(silent)} say nothing: they never vary.")
+    if unclear:
+        sentences.append(
+            f"It is not clear that high scores of {_first_of(list(unclear))} mean {scores['positive']!r}. Read so, "
+            f"these are{_believed(unclear)} right less often than a coin, but not significantly: {_each_of(unclear)}."
+        )
+    if constant:
+        sentences.append(f"Scores of {_first_of(constant)} are not used, since they never vary.")
     return sentences
+
+
+def _believed(members: dict[str, Any]) -> str:
+    return " believed to be" if any(each["kind"] == "believed" for each in members.values()) else ""
+
+
+def _each_of(members: dict[str, Any]) -> str:
+    return _first_of([_person({"annotator": name, **each}) for name, each in members.items()])
 
 
 def _first_of(names: Sequence[str]) -> str:
@@ -151,12 +165,14 @@ def _panel(panel: dict[str, Any]) -> list[str]:
     ]
 
 
-def _confidence(confidence: dict[str, Any]) -> list[str]:
-    shares = [share for share in confidence["right"] if share is not None]
-    if len(shares) < 2:
+def _confidence(confidence: dict[str, Any], labelled: int) -> list[str]:
+    """How often answers of the highest and of the lowest level are right; nothing where one of them has none."""
+    lowest, *_, highest = confidence["right"]
+    if lowest is None or highest is None:
         return []
-    high = f"{percent(shares[-1])} of answers at the highest of {len(confidence['right'])} levels of confidence"
-    return [f"{high} are correct, and {percent(shares[0])} at the lowest."]
+    high = f"{percent(highest)} of answers at the highest of {len(confidence['right'])} levels of confidence"
+    correct = "correct" if labelled else "believed to be correct"
+    return [f"{high} are {correct}, and {percent(lowest)} at the lowest."]
 
 
 def _unsure(unsure: dict[str, Any]) -> str:

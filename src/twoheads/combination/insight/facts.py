@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -10,14 +11,14 @@ from numpy.typing import NDArray
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
-from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
+from twoheads.combination.insight.agreement_limits import agreement_facts
+from twoheads.combination.insight.annotators import OF_ONE, SHOWN_LEVEL, facts_of_each, stats_of
 from twoheads.combination.insight.people_accuracy import PeopleAccuracy
+from twoheads.combination.insight.score_facts import score_facts
 from twoheads.combination.insight.selection import selection_facts
-from twoheads.combination.insight.told_apart import agreement_facts
 from twoheads.combination.panel import LEVEL as PANEL_LEVEL
 from twoheads.combination.panel import Panel
 from twoheads.confusion.response import ResponseModel
-from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.dependence import Dependence
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.preference import Preference
@@ -27,11 +28,6 @@ from twoheads.kernels.inference.same_rate import same_rate_p_value
 from twoheads.kernels.panel.average import chance_at_even_odds
 from twoheads.kernels.scoring.rivals import ENOUGH_ANSWERS
 from twoheads.observations.labels import label_text
-
-#: Scores are reported as reversed if their sides are surely right less often than this: as a coin.
-REVERSED = 0.5
-#: What is reported of one person or machine.
-_OF_ONE = ("annotator", "answers", "judged", "kind", "accuracy", "accuracy_low", "accuracy_high")
 
 
 def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SHOWN_LEVEL) -> dict[str, Any]:
@@ -73,7 +69,8 @@ def team_facts(result: FitResult, accuracy: PeopleAccuracy, *, level: float = SH
         found["record"] = _record(result.holdout)
     if rule.preference is not None and rule.panel is None:
         found["preference"] = _preference(rule.preference, result.holdout)
-    return found | crowd_facts(result, accuracy, level)
+    undecided = agreement["undecided"] if agreement else ()
+    return found | crowd_facts(result, accuracy, level, undecided)
 
 
 def _record(holdout: HoldoutRecord) -> dict[str, Any]:
@@ -163,27 +160,32 @@ def _preference(preference: Preference, record: HoldoutRecord | None) -> dict[st
     }
 
 
-def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL) -> dict[str, Any]:
+def crowd_facts(
+    result: FitResult, accuracy: PeopleAccuracy, level: float = SHOWN_LEVEL, undecided: Sequence[str] = ()
+) -> dict[str, Any]:
     """``people`` and ``models`` where there are several, ``machines``, ``scores``, ``several_answers`` on an item, ...
 
     ``machines`` are models that give labels or scores: they are not among the people.
+
+    undecided  members whose accuracies agreement cannot show, from `agreement_facts`
     """
     rule, schema, statistics = result.rule, result.schema, result.statistics
     found: dict[str, Any] = {}
     people = schema.people
     if len(people) > 1:
-        found["people"] = people_facts(stats_of(result, people, accuracy, level), accuracy, level)
+        found["people"] = people_facts(stats_of(result, people, accuracy, level), accuracy, level, undecided)
     if accuracy.machines is not None:
         stats = stats_of(result, schema.machine_numbers, accuracy.machines, level)
-        found["machines"] = _machines(stats)
+        found["machines"] = facts_of_each(stats)
         scored = () if schema.levels is None else schema.levels.names
         labelling = np.flatnonzero([name not in scored for name in stats["annotator"]])
         if len(labelling) > 1:
             found["machines_ranked"] = extremes(stats, accuracy.machines, level, labelling)
     if schema.levels is not None:
-        found["scores"] = _scores(result, schema.levels, accuracy, level)
+        found["scores"] = score_facts(result, schema.levels, accuracy, level)
     if rule.dependence is not None and statistics.annotation_counts[1].any():
-        found["several_answers"] = rule.several_answers()
+        answering = statistics.answer_numbers[list(rule.machines)].any(axis=1)
+        found["several_answers"] = rule.several_answers(int(answering.sum()))
     if rule.panel is not None:
         found["panel"] = _panel(rule.panel)
     if rule.response is not None:
@@ -208,18 +210,6 @@ def crowd_facts(result: FitResult, accuracy: PeopleAccuracy, level: float = SHOW
     return found
 
 
-def _scores(result: FitResult, levels: ScoreLevels, accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
-    """The class that high scores mean, levels, and whose sides are wrong more often than right, with their accuracy."""
-    schema, found = result.schema, dict[str, Any]()
-    for who, of in ((schema.people, accuracy), (schema.machine_numbers, accuracy.machines)):
-        if of is not None and not {schema.annotators[at] for at in who}.isdisjoint(levels.names):
-            facts = _machines(stats_of(result, who, of, picked_level(level, len(levels.names))))
-            found |= {name: each for name, each in facts.items() if name in levels.names}
-    reversed_ = {name: each for name, each in found.items() if each["accuracy_high"] < REVERSED}
-    sizes = dict(zip(levels.names, levels.sizes, strict=True))
-    return {"positive": levels.positive, "levels": sizes} | ({"reversed": reversed_} if reversed_ else {})
-
-
 def _panel(panel: Panel) -> dict[str, Any]:
     """``[estimate, low, high]`` of the members' error correlation and of their effective number, None if unknown."""
 
@@ -235,24 +225,13 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def stats_of(result: FitResult, who: list[int], accuracy: PeopleAccuracy, level: float) -> dict[str, NDArray[Any]]:
-    """`annotator_stats` of the annotators with these numbers."""
-    names = tuple(result.schema.annotators[at] for at in who)
-    bits = information(result.rule.confusion)[who]
-    numbers = result.statistics.answer_numbers[who].sum(axis=1)
-    return annotator_stats(names, accuracy, numbers, result.statistics.annotation_counts[:, who], bits, level)
-
-
-def _machines(stats: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The accuracy of each machine, with its interval; where it gives scores, of their two sides."""
-    columns = zip(*(stats[fact].tolist() for fact in _OF_ONE), strict=True)
-    return {name: dict(zip(_OF_ONE[1:], facts, strict=True)) for name, *facts in columns}
-
-
-def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float) -> dict[str, Any]:
+def people_facts(
+    stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, undecided: Sequence[str] = ()
+) -> dict[str, Any]:
     """How far people differ, and who is the most and the least reliable.
 
-    Where there is truth, only people with enough answers that it judges are ranked, by measured accuracies.
+    Where there is truth, only people with enough answers that it judges are ranked, by measured accuracies. Nobody is
+    ranked where the most or the least reliable is among the ``undecided``, as in `crowd_facts`.
     """
     people: dict[str, Any] = {
         "n": len(stats["annotator"]),
@@ -263,7 +242,9 @@ def people_facts(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level
     counted = "judged" if accuracy.kind == "measured" else "answers"
     enough = np.flatnonzero(stats[counted] >= ENOUGH_ANSWERS)
     people["with_enough_answers"] = len(enough)
-    return people | (extremes(stats, accuracy, level, enough) if len(enough) > 1 else {})
+    ranked = extremes(stats, accuracy, level, enough) if len(enough) > 1 else {}
+    unknown = any(each["annotator"] in undecided for each in ranked.values())
+    return people | ({"undecided": list(undecided)} if unknown else ranked)
 
 
 def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: float, ranked: Codes) -> dict[str, Any]:
@@ -272,7 +253,7 @@ def extremes(stats: dict[str, NDArray[Any]], accuracy: PeopleAccuracy, level: fl
     stats = stats | {"accuracy_low": low, "accuracy_high": high}
     order = ranked[np.argsort(stats["accuracy"][ranked], kind="stable")]
     picked = {"most_reliable": order[-1], "least_reliable": order[0]}
-    return {name: {fact: stats[fact].tolist()[at] for fact in _OF_ONE} for name, at in picked.items()}
+    return {name: {fact: stats[fact].tolist()[at] for fact in OF_ONE} for name, at in picked.items()}
 
 
 def _confidence(response: ResponseModel) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, fisher_exact, mannwhitneyu, rankdata
+from scipy.stats import chi2_contingency, fisher_exact, mannwhitneyu
 
 from twoheads.combination.fitting.fit import FitResult
 from twoheads.kernels.answers import item_of_answers, vote_shares
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
+from twoheads.kernels.confusion.score_levels import middle_ranks
 from twoheads.kernels.inference.both_wrong import both_wrong_p_value
 from twoheads.kernels.scoring.ties import TIED, sole_label, top_shares
 from twoheads.observations.labels import label_text
@@ -115,9 +116,9 @@ def _confidence(blocks: list[Block], scored: Codes) -> list[tuple[float, dict[st
     rows = [_confidences(block, scored) for block in blocks]
     member, sure = (np.concatenate(each) for each in zip(*((member, sure) for _, member, sure in rows), strict=True))
     rank = np.zeros(len(sure))
-    for who in np.unique(member):
-        own = member == who
-        rank[own] = (rankdata(sure[own]) - 0.5) / own.sum()
+    order = member.argsort(kind="stable")
+    for answers in np.split(order, np.flatnonzero(np.diff(member[order])) + 1):
+        rank[answers] = middle_ranks(sure[answers])
     means: list[Floats] = []
     start = 0
     for (item, _, _), block in zip(rows, blocks, strict=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from twoheads.combination.better_half import against, decimals
+from twoheads.combination.insight.agreement_limits import agreement_sentences
 from twoheads.combination.insight.crowd_sentences import crowd_sentences
 from twoheads.combination.insight.selection import selection_sentences
-from twoheads.combination.insight.told_apart import agreement_sentences
 from twoheads.combination.unseen import only_class, unseen_sentence
 from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import UNSURE

@@ -73,7 +73,7 @@ def constant_members(member: Codes, answer: Codes, n_members: int) -> NDArray[np
 
 
 def never_differing(item: Codes, member: Codes, answer: Codes, n_items: int, n_members: int) -> list[Codes]:
-    """Groups of members who gave the same answers to all items that they share, more often than by chance.
+    """Groups of members who gave the same answers to all items that any two of them share, more often than by chance.
 
     Chance is that each item is one on which they differ with the probability that they differ from others; where
     nobody else answers, any agreement on enough items counts.
@@ -83,13 +83,33 @@ def never_differing(item: Codes, member: Codes, answer: Codes, n_items: int, n_m
     n_answers = int(answer.max(initial=0)) + 1
     shared = coo_array(shared_items(item, member, n_items, n_members))
     same = shared_items(item * n_answers + answer, member, n_items * n_answers, n_members)
-    one, other = shared.coords
+    one, other = (np.asarray(end, dtype=np.intp) for end in shared.coords)
     agreed = np.asarray(same[one, other]).ravel() if len(one) else np.zeros(0)
     alike = (shared.data >= ENOUGH_SHARED) & (agreed == shared.data)
     beside, differed = (np.bincount(one, ~alike * number, n_members) for number in (shared.data, shared.data - agreed))
     rate = np.divide(differed, beside, out=np.ones(n_members), where=beside > 0)
     chance = (1.0 - np.minimum(rate[one], rate[other])) ** shared.data * max(1.0, len(one) / 2.0)
     alike &= chance < CHANCE
-    links = coo_array((np.ones(alike.sum()), (one[alike], other[alike])), shape=shared.shape)
-    part = connected_components(links, directed=False)[1]
-    return [np.flatnonzero(part == number) for number in np.unique(part[one[alike]])]
+    links = coo_array((-shared.data[alike], (one[alike], other[alike])), shape=shared.shape)
+    differing = agreed < shared.data
+    return _groups(csr_array(minimum_spanning_tree(links.tocsr())), one[differing], other[differing])
+
+
+def _groups(tree: csr_array, one: Codes, other: Codes) -> list[Codes]:
+    """The nodes that edges connect, from the lowest edge on, without those that would join two nodes that differ.
+
+    one, other  (n_pairs,) the nodes that differ
+    """
+    edges = coo_array(tree)
+    linked = np.zeros(tree.shape[0], dtype=bool)
+    linked[np.concatenate(edges.coords)] = True
+    apart: dict[int, set[int]] = {}
+    for first, second in np.stack([one, other], axis=1)[linked[one] & linked[other]].tolist():
+        apart.setdefault(first, set()).add(second)
+    group: dict[int, set[int]] = {}
+    for first, second in np.stack(edges.coords, axis=1)[edges.data.argsort(kind="stable")].tolist():
+        few, many = sorted((group.get(first, {first}), group.get(second, {second})), key=len)
+        if all(many.isdisjoint(apart.get(node, ())) for node in few):
+            joined = few | many
+            group |= dict.fromkeys(joined, joined)
+    return [np.array(sorted(nodes)) for node, nodes in sorted(group.items()) if node == min(nodes)]

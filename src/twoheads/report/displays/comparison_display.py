@@ -51,7 +51,7 @@ class ComparisonDisplay(Display):
             ax = new_axes(ax, (4.2, 0.62 + 0.42 * len(self.errors)))
             over = n_drawn(ax)
             members = list(reversed(self.errors))
-            shown = {member: name_of(member, crowd="crowd" in self.errors) for member in members}
+            shown = {member: name_of(member, several="crowd" in self.errors) for member in members}
             names = [label.get_text() for label in ax.get_yticklabels()] if over else []
             names += [label for label in shown.values() if label not in names]
             title = ("this comparison" if over else "the first") if name is None else name

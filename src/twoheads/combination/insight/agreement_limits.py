@@ -1,4 +1,4 @@
-"""What agreement cannot show without truth: who is right where too few overlap, and whether one repeats another."""
+"""What agreement cannot show without truth: who is accurate where too few overlap, and who only repeats another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMED = 5
 
 
 def agreement_facts(result: FitResult) -> dict[str, Any] | None:
-    """``undecided``, whose accuracies agreement cannot show, and ``alike``, groups that never differ.
+    """``undecided``, whose accuracies agreement cannot show, and ``alike``, groups that always agree.
 
     None with truth, or without retained items. ``members`` are those of whom it is known: where a part of the items is
     retained, those with enough answers in it. Members who always give the same answer are left out.
@@ -71,17 +71,17 @@ def agreement_sentences(found: dict[str, Any]) -> list[str]:
         sentences.append(
             f"Agreement cannot show how accurate {listed(undecided, _NAMED)} "
             f"{'is' if len(undecided) == 1 else 'are'}: that takes more items with answers of three members, none of "
-            "whom always answers alike. Where they disagree, the prior decides. Labels would settle it."
+            "whom always gives the same answer. Where they disagree, the prior decides. Labels would settle it."
         )
     return sentences + [
-        f"{listed(group, _NAMED)} never differ. Agreement cannot show whether all of them are right or repeat each "
-        "other; the team takes it as evidence that they are right. Labels would settle it; drop copies."
+        f"{listed(group, _NAMED)} agree on all items that they share. This cannot show whether all of them are right "
+        "or repeat each other; the team takes it as evidence that they are right. Labels would settle it; drop copies."
         for group in agreement["alike"][:_NAMED]
     ]
 
 
 def _answers(result: FitResult, block: Block) -> tuple[Codes, Codes, Codes]:
-    """Item, annotator and answer of each answer; the answers of those who give scores are told apart by level."""
+    """Item, annotator and answer of each answer; scores are the same answer if they are of one level."""
     assert block.answers is not None
     n_classes, response = len(result.schema.classes), result.rule.response
     answered = block.answers.column != MISSING

@@ -33,10 +33,10 @@ def test_reversed_and_constant_scores_are_named(kind, labelled):
     assert any(
         sentence.startswith("Scores of a (9 levels), b (9 levels) count by their rank") for sentence in sentences
     )
-    assert "Scores of d say nothing: they never vary." in sentences
-    (turned,) = [sentence for sentence in sentences if "reversed" in sentence]
+    assert "Scores of d are not used, since they never vary." in sentences
+    (about_c,) = [sentence for sentence in sentences if "reversed" in sentence]
     believed = "" if labelled else " believed to be"
-    assert turned.startswith(
+    assert about_c.startswith(
         "Scores of c look reversed: low ones mean 'yes', and the team uses them so. "
         f"Read as given, these are{believed} right less often than a coin: c ("
     )
@@ -63,3 +63,38 @@ def test_a_saved_team_says_the_same_of_people_beside_judges(tmp_path):
     team.save(tmp_path / "team.json")
     assert "Scores of c look reversed" in team.describe()
     assert load(tmp_path / "team.json").describe() == team.describe()
+
+
+def test_scores_that_seem_reversed_but_not_significantly_are_unclear():
+    rng, truth = np.random.default_rng(5), np.arange(20) % 2
+    frame = pd.DataFrame({"a.score": truth + 0.3 * rng.normal(size=20), "b.score": 1 - truth})
+    frame.loc[:6, "b.score"] = truth[:7]  # 7 of 20 are right
+    names = np.array(["no", "yes"])[truth].astype(object)
+    team = recommended().fit(Observations.from_frame(frame, y=names, positive="yes"), names)
+    (facts,) = team.facts()["scores"]["unclear"].values()
+    assert facts["accuracy"] < 0.5 <= facts["accuracy_high"]
+    (about_b,) = [sentence for sentence in team.describe().split("\n") if "not clear" in sentence]
+    assert about_b.startswith(
+        "It is not clear that high scores of b mean 'yes'. Read so, these are right less often than a coin, but not "
+        "significantly: b ("
+    )
+    assert "Scores of a (10 levels) count by their rank" in team.describe()
+
+
+def test_models_whose_scores_never_vary_are_not_counted_among_those_beside_people():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 60)
+    answers = np.where(rng.random((2, 60)) < 0.8, truth, 1 - truth)
+    frame = pd.DataFrame({"human_x": answers[0], "human_y": answers[1], "c.score": np.ones(60)})
+
+    def several(frame):
+        team = recommended().fit(Observations.from_frame(frame, y=truth, positive=1), truth)
+        return team.facts()["several_answers"], team.describe()
+
+    found, words = several(frame)
+    assert list(found) == ["correlation"]
+    assert "models that give" not in words
+    assert "model that gives" not in words
+    found, words = several(frame.assign(**{"d.score": truth + rng.normal(size=60)}))
+    assert found["machines"] == 1
+    assert "Combined with 1 model that gives labels or scores" in words
