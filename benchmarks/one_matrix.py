@@ -1,8 +1,9 @@
-"""``python -m benchmarks.shrinkage [DIR] [--draws N]``: how hard the matrix of one person is shrunk.
+"""``python -m benchmarks.one_matrix [DIR] [--draws N]``: the matrix of one person, estimated in other ways.
 
-Log loss, and error in percent, with n labels and the other items without, where the strength of the matrix's prior is
-multiplied by 1 (as its evidence says), 2, 3 and so on: one person and one model on all sets of a folder, and in
-simulated worlds, where people and models see noisy evidence about the same items, some of the noise in common.
+Error in percent, log loss and mean regret against the better partner, with n labels and the other items without: one
+person and one model on all sets of a folder, and in simulated worlds, where people and models see noisy evidence about
+the same items, some of the noise in common. In other ways: with the strength of the prior multiplied by 1 (as its
+evidence says), 2, 5 or 10 in place of 3; and without the soft counts of unlabelled items beside few labels.
 """
 
 import argparse
@@ -20,7 +21,11 @@ from benchmarks.quality import draw
 from benchmarks.real_sets import find_sets
 from twoheads.evaluation import error_rate, log_loss
 
-FACTORS, SIZES = (1, 2, 3, 5, 10), (10, 30, 100, 300, "all")
+SIZES = (2, 10, 30, 100, 300, "all")
+#: What is patched, and with what value, by name.
+SHRINKAGE, MOST_LABELS = "confusion.hierarchical.ONE_MATRIX_SHRINKAGE", "combination.fitting.few_labels.MOST_LABELS"
+WAYS = {"as it is": (SHRINKAGE, 3.0), "no soft counts": (MOST_LABELS, -1)}
+WAYS |= {f"strength x {factor}": (SHRINKAGE, float(factor)) for factor in (1, 2, 5, 10)}
 #: Classes, the accuracies of person and model, and by how much the model is over-confident.
 WORLDS = (
     (2, 0.64, 0.77, 1.5),
@@ -56,16 +61,17 @@ def world(n_classes, human, model, overconfidence, shared, rng):
     return X[:learn], truth[:learn], X[learn:], truth[learn:]
 
 
-def rows_of(kind, X, y, X_test, y_test):
-    """(kind, n, factor, error, log loss) of one trial."""
+def rows_of(kind, name, X, y, X_test, y_test):
+    """(kind, name, n, way, errors of person and model, error, log loss) of one trial."""
     classes = range(X.shape[1] - 1)
+    alone = [100 * np.mean(label != y_test) for label in (X_test[:, 0], X_test[:, 1:].argmax(axis=1))]
     for n in SIZES:
         known = np.where(np.arange(len(y)) < (len(y) if n == "all" else n), y, -1)
-        for factor in FACTORS:
-            with patch("twoheads.confusion.hierarchical.ONE_MATRIX_SHRINKAGE", float(factor)):
+        for way, (what, value) in WAYS.items():
+            with patch(f"twoheads.{what}", value):
                 proba = th.recommended().fit(X, known).predict_proba(X_test)
             error, loss = error_rate(y_test, proba, classes=classes), log_loss(y_test, proba, classes=classes)
-            yield kind, str(n), factor, 100 * error, loss
+            yield kind, name, str(n), way, *alone, 100 * error, loss
 
 
 def main():
@@ -75,15 +81,19 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
-    for data in find_sets(options.folder)[0]:
+    for at, data in enumerate(find_sets(options.folder)[0]):
         for seed in range(options.draws):
-            rows += rows_of(data.family, *draw(data, seed))
-    for *kind, shared in [(*each, shared) for each in WORLDS for shared in SHARED]:
+            rows += rows_of(data.family, f"{at}", *draw(data, seed))
+    for at, (*kind, shared) in enumerate((*each, shared) for each in WORLDS for shared in SHARED):
         for seed in range(options.draws):
-            rows += rows_of("simulated worlds", *world(*kind, shared, np.random.default_rng(seed)))
-    table = pd.DataFrame(rows, columns=["kind", "n", "factor", "error %", "log loss"])
-    for kind, part in table.groupby("kind"):
-        shown = part.pivot_table(index="factor", columns="n", values=["log loss", "error %"])
+            rows += rows_of("simulated worlds", f"{at}", *world(*kind, shared, np.random.default_rng(seed)))
+    columns = ["kind", "name", "n", "way", "human", "model", "error %", "log loss"]
+    means = pd.DataFrame(rows, columns=columns).groupby(columns[:4]).mean().reset_index()
+    means["regret"] = np.maximum(means["error %"] - means[["human", "model"]].min(axis=1), 0.0)
+    sets = means[means["kind"] != "simulated worlds"]
+    four = sets[sets["kind"] != "code-ecg"]
+    for kind, part in (("all sets", sets), ("all but code-ecg", four), *means.groupby("kind")):
+        shown = part.pivot_table(index="way", columns="n", values=["log loss", "error %", "regret"])
         print(kind, shown.reindex(columns=list(map(str, SIZES)), level=1).round(4).to_string(), sep="\n", flush=True)
 
 
