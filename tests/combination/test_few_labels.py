@@ -42,10 +42,12 @@ def test_unlabelled_items_count_as_soft_counts_by_hand(n):
     np.testing.assert_array_equal(team.confusion_.counts_.sum(), n)
 
 
-def test_few_unlabelled_items_count_as_one_label_each_at_most():
-    problem = simulate(30, 3, seed=1)
-    assert added(th.recommended().fit(problem.X, known(problem, 20))).sum() == pytest.approx(100 / 30)
-    assert added(th.recommended().fit(problem.X, known(problem, 29))).sum() == pytest.approx(1.0)
+def test_few_unlabelled_items_count_in_proportion_to_their_number():
+    problem = simulate(60, 3, seed=1)
+    for n, n_unlabelled, share in ((20, 40, 1.0), (40, 20, 1.0), (50, 10, 0.5), (59, 1, 0.05)):
+        assert len(problem.truth) - n == n_unlabelled
+        soft = added(th.recommended().fit(problem.X, known(problem, n)))
+        assert soft.sum() == pytest.approx(share * 100 / (10 + n))
 
 
 def test_many_labels_other_people_and_no_unlabelled_items_add_nothing():

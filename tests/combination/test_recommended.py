@@ -127,15 +127,15 @@ def test_several_people_and_missing_answers():
     check(partly.predict_proba(later))
 
 
-def test_items_without_truth_inform_the_temperature_alone():
+def test_items_without_truth_inform_the_temperature_and_the_matrix_of_few_labels():
     problem = simulate(300, 3, seed=9, temperature=4.0)
     truth = np.where(np.arange(300) < 12, problem.truth, -1)
     alone = recommended().fit(problem.X[:12], problem.truth[:12])
     both = recommended().fit(problem.X, truth)
     ignored = recommended().set_params(unlabelled_weight=0).fit(problem.X, truth)
-    # The model's rows show which classes are alike, but agreement says nothing about people's accuracy.
     np.testing.assert_array_equal(both.confusion_.counts_, alone.confusion_.counts_)
-    np.testing.assert_allclose(both.confusion_.human_given_true_, alone.confusion_.human_given_true_, atol=0.01)
+    soft = both.confusion_.crowd_counts_ - alone.confusion_.crowd_counts_
+    assert soft.sum() == pytest.approx(10 * 10 / (10 + 12))
     assert both.calibrator_.temperature_ == alone.calibrator_.temperature_
     assert not np.array_equal(both.dependence_.weight_, alone.dependence_.weight_)
     np.testing.assert_array_equal(ignored.predict_proba(problem.X), alone.predict_proba(problem.X))

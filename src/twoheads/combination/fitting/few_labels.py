@@ -21,7 +21,8 @@ def add_unlabelled(state: FitState) -> FitState:
     """Add to the counts of labels what unlabelled items show, by the matrix of the labels and the model.
 
     With n labels they count as 10 * 10 / (10 + n) labels altogether. The shape that errors have where each counts in
-    full has the share 10 / (10 + n). So little changes from no label to one, and nothing with many.
+    full has the share 10 / (10 + n). So little changes from no label to one, and nothing with many. Fewer than 20 items
+    count less, so that no single one makes a jump.
     """
     n, confusion = float(state.statistics.labels_per_class.sum()), state.confusion
     is_one = state.single and state.schema.has_model and confusion.uses_overlap
@@ -35,6 +36,6 @@ def add_unlabelled(state: FitState) -> FitState:
     before = copy(confusion).start(1, state.schema.n_classes)  # no label may vouch for itself by them
     posterior = normalise_exp(replace(state.rule, calibrator=held, confusion=before, dependence=None).log_joint(block))
     soft = soft_counts(block.answers, posterior, confusion.counts_.shape[1], block.weight)
-    share, total = AGREEMENT_LABELS / (AGREEMENT_LABELS + n), dependence_stage.unlabelled_weight(state)
-    weight = min(AGREEMENT_LABELS * share, total) / block.total_weight()
+    share = dependence_stage.unlabelled_share(state) * AGREEMENT_LABELS / (AGREEMENT_LABELS + n)
+    weight = min(AGREEMENT_LABELS * share, dependence_stage.unlabelled_weight(state)) / block.total_weight()
     return replace(state, confusion=confusion.backed(soft, weight, share))
