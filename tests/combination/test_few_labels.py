@@ -59,6 +59,23 @@ def test_many_labels_other_people_and_no_unlabelled_items_add_nothing():
     np.testing.assert_array_equal(fitted.confusion_.counts_.sum(), 5)
 
 
+def test_items_without_a_model_row_add_nothing():
+    problem = simulate(90, 3, seed=5)
+    X = problem.X.copy()
+    X[30:, 1:] = np.nan
+    assert added(th.recommended().fit(X, known(problem, 20))).sum() == pytest.approx(10 / 3)
+    soft = added(
+        th.recommended().fit(np.delete(X, slice(20, 30), axis=0), np.delete(known(problem, 20), slice(20, 30)))
+    )
+    assert soft.sum() == 0
+
+
+def test_class_shares_where_the_team_is_used_do_not_matter():
+    problem = simulate(120, 3, seed=6)
+    plain, rare = (th.recommended(class_prior=prior) for prior in ("model", [0.9, 0.05, 0.05]))
+    np.testing.assert_array_equal(*(added(team.fit(problem.X, known(problem, 20))) for team in (plain, rare)))
+
+
 @pytest.mark.parametrize("n_classes", [2, 6])
 def test_one_label_changes_little(n_classes):
     problem = simulate(400, n_classes, seed=4)
