@@ -15,8 +15,8 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.priors import AGREEMENT_LABELS
 from twoheads.kernels.simplex import normalise_exp
 
-#: With more labels unlabelled items would count as less than a third of a label: they are left out of the matrix.
-MOST_LABELS = 300
+#: With more labels unlabelled items would count as less than half of a label: they are left out of the matrix.
+MOST_LABELS = 200
 #: So many of the unlabelled items are enough. With more classes, most cells of their counts would cost too much.
 MOST_UNLABELLED, MOST_CLASSES = 1000, 100
 

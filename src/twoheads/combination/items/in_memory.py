@@ -80,15 +80,24 @@ class InMemoryItems:
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
         """At most so many items with an answer and no truth, by what they are; None where there is none."""
-        there = (self.truth == MISSING) & (self.observations.answers.per_item() > 0)
-        rest = np.flatnonzero(there if self.weight is None else there & (self.weight > 0))
-        if not len(rest):
+        if not len(self._unlabelled):
             return None
-        items = self.take(rest)
-        if len(rest) > size:
-            rows = np.sort(items._evenly_spaced(items._by_content(), size))
-            items = replace(items.take(rows), weight=None)  # by which they are spaced
+        if len(self._unlabelled) <= size:
+            items = self.take(self._unlabelled)
+        else:
+            rows = np.sort(self._evenly_spaced(self._unlabelled_by_content, size))
+            items = replace(self.take(rows), weight=None)  # by which they are spaced
         return items._block(slice(0, len(items)))
+
+    @cached_property
+    def _unlabelled(self) -> Codes:
+        """The positions of the items with an answer and no truth."""
+        there = (self.truth == MISSING) & (self.observations.answers.per_item() > 0)
+        return np.flatnonzero(there if self.weight is None else there & (self.weight > 0))
+
+    @cached_property
+    def _unlabelled_by_content(self) -> Codes:
+        return self._unlabelled[self.take(self._unlabelled)._by_content()]
 
     @property
     def is_weighted(self) -> bool:
