@@ -36,6 +36,7 @@ FACTS = {
         "strength_ratio": 1.1,
         "weight_of_model": 0.449,
         "weight_of_human": 0.779,
+        "effective_answers": 1.0,
     },
     "record": {
         "n": 300.0,

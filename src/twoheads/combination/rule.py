@@ -175,7 +175,10 @@ class CombinationRule:
         assert block.answers is not None
         log_proba = self.model_log_proba(block)
         no_answer, no_model = block.single_source_items(has_model=self.has_model)
-        probas = [each.proba(log_proba, log_likelihood, block.answers) for each in dependences]
+        evidence = [self.model_evidence(block, each, log_proba) for each in dependences]
+        probas = [
+            each.proba(model, log_likelihood, block.answers) for each, model in zip(dependences, evidence, strict=True)
+        ]
         if len(no_answer):
             calibrated = self.calibrator.calibrate(block.log_proba[:, no_answer])
             if not self.has_model and self.log_class_prior is not None:
@@ -194,6 +197,21 @@ class CombinationRule:
         block = self.pooled(block)
         log_proba = self.calibrator.dependence_input(block.log_proba)
         return log_proba if block.no_model is None else self.with_class_prior(block, log_proba)
+
+    def model_evidence(self, block: Block, dependence: Dependence, log_proba: Floats) -> Floats:
+        """``log_proba``, for items with fewer answers than those of the fit nearer to the calibrated model alone.
+
+        log_proba  (n_classes, n_items) `model_log_proba` of the block
+        """
+        assert block.answers is not None
+        if not self.has_model:
+            return log_proba
+        rows = self.pooled(block).log_proba
+
+        def calibrated(items: Codes) -> Floats:
+            return np.maximum(self.calibrator.calibrate(rows[:, items]), LOG_FLOOR)
+
+        return dependence.model_evidence(log_proba, calibrated, block.answers)
 
     @cached_property
     def final_calibrator(self) -> Calibrator:

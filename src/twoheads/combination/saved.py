@@ -141,6 +141,9 @@ def _need_ranges(team: ProbabilityLabelCombiner) -> None:
         need_floats(weight, (None,), "dependence_.weight_", low=0)
         separation = getattr(team.dependence_, "separation_", None)
         need(isinstance(separation, float) and 0 <= separation <= 2, "its separation_ is not from 0 to 2")
+        answers = getattr(team.dependence_, "effective_answers_", None)
+        fine = isinstance(answers, float) and 0 <= answers < np.inf
+        need(fine, "the effective_answers_ of its dependence_ is not a number from 0")
 
 
 def _need_panel(team: ProbabilityLabelCombiner) -> None:

@@ -8,9 +8,10 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 
+from twoheads.dependence.answer_correlation import answer_correlation, mean_effective_answers
 from twoheads.dependence.evidence import Evidence, KeptEvidence, StreamedEvidence
 from twoheads.dependence.strengths import Strengths
 from twoheads.errors import InvalidParameter
@@ -18,24 +19,18 @@ from twoheads.kernels import priors
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.agreement import Agreement
+from twoheads.kernels.dependence.fewer_answers import between, effective_answers, fitted_share
 from twoheads.kernels.dependence.grid import model_alone_weight
 from twoheads.kernels.dependence.left_out import Weights, left_out_probas
 from twoheads.kernels.dependence.mode import (
     DependencePrior,
-    Posterior,
-    dependence_mode,
     prior_with_agreement,
-    start_between,
 )
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
 from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio, model_share
-from twoheads.kernels.numerics.quadrature import steady_maximum
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
-
-#: With fewer labels than this, the correlation of answers on one item is that of its prior.
-FEW_LABELS = 5
 
 
 @register
@@ -75,6 +70,8 @@ class Dependence(BaseEstimator):
         Values of c, and the index of the value at each node.
     correlation_ : float
         The correlation s of several answers on one item.
+    effective_answers_ : float
+        How many independent answers those on an item of the fit are worth on average; 0 where fewer make no difference.
     separation_ : float
         How far people and machines that answer about one item are two groups (1) instead of one (0).
     strength_ratio_ : float
@@ -174,7 +171,9 @@ class Dependence(BaseEstimator):
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
         ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
-        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes, expected)
+        of_prior = {"expected": expected, "logit_sd": self.logit_correlation_sd}
+        self.correlation_ = answer_correlation(evidence, kept_n, prior, ratio_at, n_classes, **of_prior)
+        self.effective_answers_ = mean_effective_answers(evidence, self.correlation_, answers_per_item)
         ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
         if whole is None:
@@ -194,31 +193,22 @@ class Dependence(BaseEstimator):
         variance = (1.0 + (answers_per_item - 1.0) * self.prior_correlation) / answers_per_item
         return float(min(self.partner_correlation_mean / np.sqrt(variance), CORRELATION_BOUNDS[1]))
 
-    def _correlation(
-        self,
-        labelled: Sequence[Evidence],
-        n: float,
-        prior: DependencePrior,
-        ratio_at: Callable[[float], StrengthRatio],
-        n_classes: int,
-        expected: float,
-    ) -> float:
-        """The mode of s, with (tau, r) at theirs; as expected where labels are few or no item has several answers."""
-        if n < FEW_LABELS or all(evidence.more_answers is None for evidence in labelled):
-            return expected
-        middle, sd = float(logit(expected)), self.logit_correlation_sd
-        first = prior.log_temperature_mean, prior.correlation_mean
-        modes: dict[float, tuple[float, float]] = {}
+    def model_evidence(self, log_proba: Floats, calibrated: Callable[[Codes], Floats], answers: Answers) -> Floats:
+        """The model's log-probabilities, with fewer answers than at fit nearer to the model alone (`fewer_answers`).
 
-        def log_posterior(at: float) -> float:
-            correlation = float(expit(middle + sd * at))
-            kept = KeptEvidence([evidence.discounted(correlation) for evidence in labelled])
-            posterior = Posterior(kept.sums, model_alone_weight(n), prior, ratio_at(correlation))
-            mode = dependence_mode(posterior, start_between(modes, at) if modes else first, n_classes)
-            modes[at] = mode.log_temperature, mode.correlation
-            return mode.log_posterior - 0.5 * at**2
-
-        return float(expit(middle + sd * steady_maximum(log_posterior, -4.0, 4.0)))
+        log_proba   (n_classes, n_items) with an answer and a model row
+        calibrated  the calibrated log-probabilities of the items at given positions
+        """
+        if answers.start is None and self.effective_answers_ <= 1.0:  # one answer each, as at fit
+            return log_proba
+        effective = effective_answers(answers.per_item(), self.correlation_)
+        share = fitted_share(effective, self.effective_answers_)
+        fewer = np.flatnonzero(share < 1.0 - 1e-9)
+        if not len(fewer):
+            return log_proba
+        evidence, factor = log_proba.copy(), self.weights()[0]
+        evidence[:, fewer] = between(log_proba[:, fewer], calibrated(fewer), share[fewer], factor)
+        return evidence
 
     def proba(self, log_proba: Floats, log_likelihood: Floats, answers: Answers | None = None) -> Floats:
         """Probability of each class, (n_classes, n_items), from log m and the answers' log-likelihood of that shape."""
@@ -227,21 +217,24 @@ class Dependence(BaseEstimator):
         return dependence_proba(log_proba, log_likelihood, self._nodes())
 
     def left_out_probas(
-        self, log_proba: Floats, log_likelihood: Floats, true_label: Codes, answers: Answers, weights: Weights
+        self, logs: tuple[Floats, Floats], log_likelihood: Floats, true_label: Codes, answers: Answers, weights: Weights
     ) -> tuple[Floats, Floats]:
         """The same of labelled items, each under the parameters' posterior without it; and so for the plain product.
 
+        logs            (n_classes, n_items) each: log m, and what `model_evidence` makes of it
         log_likelihood  (n_classes, n_items) from matrices fitted without the item
         weights         (n_items,) or None, and that of all labelled items of the fit
         """
         several = answers.start is not None
         discounted = log_likelihood / design_effect(answers, self.correlation_) if several else log_likelihood
         tau, of_node = np.unique(self.log_temperature_, return_inverse=True)
-        model = np.exp(-tau)[:, None, None] * log_proba
-        logits = self.model_factor_[:, None, None] * log_proba + self.answer_factor_[:, None, None] * discounted
-        logits += self.bias_[self.bias_of_][:, :, None]
+        model = np.exp(-tau)[:, None, None] * logs[0]
+        rest = self.answer_factor_[:, None, None] * discounted + self.bias_[self.bias_of_][:, :, None]
+        logits = self.model_factor_[:, None, None] * logs[0] + rest
+        predicted = None if logs[1] is logs[0] else self.model_factor_[:, None, None] * logs[1] + rest
         parts, nodes = (logits, model + log_likelihood, model), (of_node, self.weight_)
-        return left_out_probas(*parts, *nodes, true_label, weights[0], alone_weight=model_alone_weight(weights[1]))
+        alone = model_alone_weight(weights[1])
+        return left_out_probas(*parts, *nodes, true_label, weights[0], alone_weight=alone, predicted=predicted)
 
     def model_proba(self, calibrated: Floats) -> Floats:
         """Probability of each class for items with a model row and no answer: no dependence, but the average bias.
@@ -263,7 +256,7 @@ class Dependence(BaseEstimator):
         bias, bias_of = np.zeros((1, self.bias_.shape[1])), np.zeros(len(tau), dtype=np.intp)
         nodes = DependenceNodes(tau, np.zeros_like(tau), np.exp(-tau), np.ones_like(tau), weight, bias, bias_of)
         plain = Dependence()._set(nodes)
-        plain.correlation_, plain.separation_, plain.strength_ratio_ = 0.0, 0.0, 1.0
+        plain.correlation_, plain.effective_answers_, plain.separation_, plain.strength_ratio_ = 0.0, 0.0, 0.0, 1.0
         return plain
 
     def mean_log_temperature(self) -> float:

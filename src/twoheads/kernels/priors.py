@@ -23,6 +23,8 @@ BIAS_SD: tuple[float, ...] = (0.0, 0.3, 1.0)
 BIAS_WEIGHT: tuple[float, ...] = (0.7, 0.25, 0.05)
 #: Mean and standard deviation of the logit of the correlation between answers on one item.
 LOGIT_CORRELATION_MEAN, LOGIT_CORRELATION_SD = -0.85, 1.0
+#: Labels that the mean number of answers on all items is worth, beside that on the labelled items.
+MEAN_ANSWERS_LABELS = 10.0
 #: How far people and machines that answer about one item are two groups, not one: mean and standard deviation.
 SEPARATION_MEAN, SEPARATION_SD = 0.5, 0.5
 #: Correlation between answers on one item inside EM. The full correction there ruins the intervals of accuracies.

@@ -28,7 +28,7 @@ from twoheads.kernels.dependence.posterior import MODE_LABELS
 from twoheads.kernels.dependence.preference import Preference, fit_preference
 from twoheads.kernels.dependence.witnesses import strength_items
 from twoheads.kernels.numerics.sampling import Hashes
-from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD
+from twoheads.kernels.priors import AFTER_EM_SD, HELD_SD, MEAN_ANSWERS_LABELS
 
 #: Log-probabilities in the subsample of a large table on which a fit starts (64 MB).
 SAMPLE_NUMBERS = 8_000_000
@@ -203,11 +203,16 @@ def _separation(
 
 
 def _answers_per_item(state: FitState) -> float:
-    """Mean number of answers on an answered item; 1 where there is no model to share errors with."""
+    """Mean number of answers on an answered item; 1 where there is no model to share errors with.
+
+    It is that of the labelled items, to which the dependence is fitted; the mean of all items counts as ten labels.
+    """
     statistics = state.statistics
     if not (state.schema.has_model and statistics.answered_items > 0):
         return 1.0
-    return max(1.0, float(statistics.annotation_counts[0].sum()) / statistics.answered_items)
+    of_all = float(statistics.annotation_counts[0].sum()) / statistics.answered_items
+    answers, answered = float(statistics.counts.sum()), float(statistics.answered.sum())
+    return max(1.0, (MEAN_ANSWERS_LABELS * of_all + answers) / (MEAN_ANSWERS_LABELS + answered))
 
 
 def _fold_counts(state: FitState) -> Floats | None:

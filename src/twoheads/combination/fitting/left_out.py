@@ -43,8 +43,10 @@ def _left_out(
     rule: CombinationRule, dependence: Dependence, block: Block, likelihood: Floats, rows: Codes, n_labels: float
 ) -> tuple[Floats, Floats]:
     """Predictions of items with an answer and a model row, from parameters fitted without the item."""
-    assert block.answers is not None
-    assert block.true_label is not None
-    log_proba, truth, answers = rule.model_log_proba(block)[:, rows], block.true_label[rows], block.answers.take(rows)
-    weight = None if block.weight is None else block.weight[rows]
-    return dependence.left_out_probas(log_proba, likelihood[:, rows], truth, answers, (weight, n_labels))
+    few = block.take(rows)
+    log_proba = rule.model_log_proba(few)
+    logs = log_proba, rule.model_evidence(few, dependence, log_proba)
+    assert few.answers is not None
+    assert few.true_label is not None
+    weights = few.weight, n_labels
+    return dependence.left_out_probas(logs, likelihood[:, rows], few.true_label, few.answers, weights)

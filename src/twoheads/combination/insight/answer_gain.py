@@ -99,10 +99,9 @@ def answer_margin(rule: CombinationRule, block: Block, choice: Codes) -> Floats 
     if dependence.answer_factor_.min() <= 0:
         return None
     assert block.answers is not None
-    z, given = (
-        each[choice, np.arange(block.n_items)] - each
-        for each in (rule.model_log_proba(block), rule.answer_log_likelihood(block))
-    )
+    answered = with_one_more(block, np.zeros(block.n_items, dtype=np.intp))  # by whom, and what, makes no difference
+    model = rule.model_evidence(answered, dependence, rule.model_log_proba(block))
+    z, given = (each[choice, np.arange(block.n_items)] - each for each in (model, rule.answer_log_likelihood(block)))
     needed = np.full((len(z), 1), 0.0 if preference is None else 2.0 * preference.log_threshold)
     if rule.log_prior_shift is not None:
         shift = rule.log_prior_shift
@@ -110,9 +109,9 @@ def answer_margin(rule: CombinationRule, block: Block, choice: Codes) -> Floats 
     design = 1.0 + block.answers.per_item() * dependence.correlation_
     margin = np.full_like(z, np.inf)
     nodes = dependence.model_factor_, dependence.answer_factor_, dependence.bias_of_
-    for model, answer, at in zip(*nodes, strict=True):
+    for factor, answer, at in zip(*nodes, strict=True):
         bias = dependence.bias_[at]
-        ahead = model * z + (bias[choice] - bias[:, None]) - needed - _ROUNDING
+        ahead = factor * z + (bias[choice] - bias[:, None]) - needed - _ROUNDING
         np.minimum(margin, given + ahead * (design / answer), out=margin)
     margin[choice, np.arange(block.n_items)] = np.inf
     return np.ascontiguousarray(margin.T)

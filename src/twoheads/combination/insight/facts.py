@@ -139,6 +139,7 @@ def _dependence(dependence: Dependence) -> dict[str, float]:
         "strength_ratio": dependence.strength_ratio_,
         "weight_of_model": model,
         "weight_of_human": human,
+        "effective_answers": dependence.effective_answers_,
     }
 
 

@@ -15,6 +15,8 @@ from twoheads.text import SIGNIFICANCE, count, interval, listed, p_value, percen
 
 #: With fewer labels than this, the effect of the correction for dependence is not reported.
 FEW_LABELS = 30
+#: Items have several answers on average if these are worth more independent ones than this.
+SEVERAL_ANSWERS = 1.05
 
 #: So many classes are named.
 _NAMED = 3
@@ -136,7 +138,9 @@ def _dependence(found: dict[str, Any]) -> str:
         return f"The joint evidence of an item's {every} {weight}."
     whose = "label or score" if "machines" in found else "person's answer"
     answer = f"{whose} has {human:.2f} times the weight it would have alone"
-    both = f"Combined with the model, a {answer}, and the model's log-odds have weight {model:.2f}"
+    fewer = " (with fewer answers than at fit, closer to that of the model alone)"
+    beside = fewer if found["dependence"]["effective_answers"] > SEVERAL_ANSWERS else ""
+    both = f"Combined with the model, a {answer}, and the model's log-odds have weight {model:.2f}{beside}"
     if not found["labelled"]:
         return (
             f"{both}; these rest on the prior: without truth it cannot be known how far the two share errors, "

@@ -24,6 +24,7 @@ def left_out_probas(
     item_weight: Floats | None,
     *,
     alone_weight: float,
+    predicted: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Each item's probabilities under the posterior without it: ``sum_g w_g / f_g(y)^u p_g(k)``, normalised over nodes.
 
@@ -37,6 +38,7 @@ def left_out_probas(
     temperature_of  (n_nodes,) which of the temperatures each node has
     weight          (n_nodes,)
     item_weight     (n_items,) u; None for 1
+    predicted       logits from which p is predicted, where these are not those of the fit
     returns         (n_classes, n_items) of the combination, and of the plain product
     """
     item = np.arange(len(true_label))
@@ -48,6 +50,8 @@ def left_out_probas(
     share = np.log(weight)[:, None] - (own if item_weight is None else item_weight * own)
     share = np.exp(share - share.max(axis=0))
     share /= share.sum(axis=0)
+    if predicted is not None:
+        combined, _ = _softmax(predicted)
     plain, _ = _softmax(plain_logits)
     of_temperature = np.arange(len(plain))[:, None] == temperature_of
     return np.einsum("gn,gkn->kn", share, combined), np.einsum("tn,tkn->kn", of_temperature @ share, plain)
