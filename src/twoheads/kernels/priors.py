@@ -34,10 +34,11 @@ EVIDENT_AGREEMENT, AGREEMENT_ANSWERS, LEAST_CORRELATION = 0.2, 50.0, 0.01
 #: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
 AGREEMENT_LABELS = 10.0
 
-#: How much comes of what a team's probabilities say it wins over a partner: spread with many labels, labels with which
-#: the variance doubles, degrees of freedom, and the spread per item that only one of the two got right.
-CAME_SD, CAME_LABELS, CAME_FREEDOM, CAME_PER_ITEM = 0.45, 60.0, 3.0, 0.2
-#: What it wins, in items, where the items seen show nothing, and the spread of that.
+#: Prior of what a team wins over a partner, relative to what its probabilities expect: standard deviation with many
+#: labels, labels with which its variance doubles, degrees of freedom, and the standard deviation per item that only one
+#: of the two got right.
+REALISED_SD, REALISED_LABELS, REALISED_FREEDOM, REALISED_PER_ITEM = 0.45, 60.0, 3.0, 0.2
+#: What it wins, in items, where the labelled items show nothing, and the standard deviation of that.
 UNSEEN_GAIN, UNSEEN_SD = 0.08, 0.3
 #: What it wins more over people with many answers on an item, and over the model beside them.
 SEVERAL_GAIN = 0.4

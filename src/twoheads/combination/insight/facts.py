@@ -276,5 +276,5 @@ def _unsure_p_value(response: ResponseModel, unit: float) -> float:
 
     unit  weight of one independent answer
     """
-    said, others = response.counts_[-1], response.answer_counts().sum(axis=(0, 1))
-    return same_rate_p_value(said / unit, (said + others) / unit)
+    unsure, others = response.counts_[-1], response.answer_counts().sum(axis=(0, 1))
+    return same_rate_p_value(unsure / unit, (unsure + others) / unit)

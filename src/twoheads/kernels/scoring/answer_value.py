@@ -69,7 +69,7 @@ def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None 
     return np.asarray(np.einsum("an,an->n", proba, better))
 
 
-def gain_factor(promised: float, won: float, lost: float, n: float) -> float:
+def gain_factor(expected: float, won: float, lost: float, n: float) -> float:
     """How much of an expected gain comes: the posterior mean of a factor f, cut to [0, 1.2].
 
     On n items whose truth is known answers made ``won`` labels right and ``lost`` wrong, where a mean gain g was
@@ -80,7 +80,7 @@ def gain_factor(promised: float, won: float, lost: float, n: float) -> float:
     if not n > 0:
         return GAIN_FACTOR_MEAN
     precision, variance = GAIN_FACTOR_SD**-2, (won + lost + 1.0) / n
-    evidence = promised * (won - lost) / variance, n * promised**2 / variance
+    evidence = expected * (won - lost) / variance, n * expected**2 / variance
     factor = (precision * GAIN_FACTOR_MEAN + evidence[0]) / (precision + evidence[1])
     return float(np.clip(factor, 0.0, LARGEST_GAIN_FACTOR))
 
