@@ -37,11 +37,13 @@ RECOMMENDED = (
     f"at up to {agreement.ITEMS} of them",
     f"κ = min(1, {agreement.LABELS:g}/|U|)",
     f"A(τ + {agreement.SHIFT}) is added",
+    f"Beta({priors.ACCURACY_RIGHT:g}, {priors.ACCURACY_WRONG:g}) is an accuracy and s a strength with log s ~ "
+    f"Normal(log {priors.COLUMN_STRENGTH:g}, {priors.COLUMN_LOG_SD}²)",
     f"m = {priors.ONE_MATRIX_SHRINKAGE:g} for one person",
     f"Up to {few_labels.MOST_LABELS} labels, unlabelled items also inform the matrix",
     f"soft counts of up to {few_labels.MOST_UNLABELLED:,} of them",
     f"With up to {left_out.MOST_LABELS} labels the item is also left out",
-    f"z = 1 − 2 I_½(b + {preference.PRIOR_COUNT:g}, c + {preference.PRIOR_COUNT:g})",
+    f"z = 1 − 2 I_½(b + {priors.ONLY_ONE_RIGHT:g}, c + {priors.ONLY_ONE_RIGHT:g})",
     f"log θ = z² {preference.CLOSE_CALL_LABELS:g}/({preference.CLOSE_CALL_LABELS:g} + n)",
     f"Between {100 * preference.SURE:g} and {100 * preference.UNSURE:g} % it moves",
 )
@@ -66,6 +68,8 @@ TEAMS = (
     f"from at most {panel_stage.MOST_ITEMS:,} labelled items",
     f"as m^{plain(priors.MAJORITY_POWER)}",
     "prior worth {:g}, {:g} or {:g} labels".format(*priors.SHARES_STRENGTHS),
+    f"log σ ~ Normal(log {plain(priors.SPREAD_MEDIAN)}, {plain(priors.SPREAD_LOG_SD)})",
+    f"log s ~ Normal(log {plain(priors.PERSON_STRENGTH)}, {plain(priors.PERSON_LOG_SD)}²)",
 )
 
 

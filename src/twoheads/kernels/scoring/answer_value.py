@@ -18,13 +18,14 @@ from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.calibration.tempering import LOG_TEMPERATURE_BOUNDS, tempered
+from twoheads.kernels.priors import (
+    ANSWER_TEMPERATURE_SD,
+    GAIN_FACTOR_MEAN,
+    GAIN_FACTOR_SD,
+    LARGEST_GAIN_FACTOR,
+)
 from twoheads.kernels.scoring.decisive import MANY_CLASSES, best_products
 from twoheads.kernels.simplex import FLOOR
-
-#: Scale of theta's prior.
-ANSWER_TEMPERATURE_SD = 0.5
-#: Prior of the realised gain over the expected one, and the largest factor.
-GAIN_FACTOR_MEAN, GAIN_FACTOR_SD, LARGEST_GAIN_FACTOR = 1.0, 1.0, 1.2
 
 
 def answer_log_likelihood_at(log_proba: Floats, likelihood: Floats, weight: Floats, log_temperature: float) -> float:
