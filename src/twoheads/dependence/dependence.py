@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -29,7 +28,7 @@ from twoheads.kernels.dependence.mode import (
 )
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio, model_share
+from twoheads.kernels.dependence.witnesses import StrengthRatio, group_correlation, model_share
 from twoheads.kernels.numerics.quadrature import steady_maximum
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
@@ -163,18 +162,17 @@ class Dependence(BaseEstimator):
             Factor on the prior's s, below 1 where the answers' agreement contradicts it.
         """
         self._check()
-        self.separation_ = priors.SEPARATION_MEAN
-        mean, scale = log_temperature_prior
-        # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
-        biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
-        prior = DependencePrior(mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, *biases)
-        expected = correlation_share * self.prior_correlation
-        if agreement is not None:
-            prior = prior_with_agreement(n, prior, share=agreement.share)
+        self.separation_, own = priors.SEPARATION_MEAN, self.prior_correlation
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
-        ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
-        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes, expected)
+        ratio_at = _equal_strengths(answers_per_item) if strengths is None else strengths.ratio
+        together = group_correlation(self.partner_correlation_mean, own, answers_per_item)
+        # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
+        biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
+        prior = DependencePrior(*log_temperature_prior, together, self.partner_correlation_sd, *biases)
+        if agreement is not None:
+            prior = prior_with_agreement(n, prior, share=agreement.share)
+        self.correlation_ = self._correlation(evidence, kept_n, prior, ratio_at, n_classes, correlation_share * own)
         ratio = ratio_at(self.correlation_)
         kept = KeptEvidence([block.discounted(self.correlation_) for block in evidence])
         if whole is None:
@@ -185,14 +183,6 @@ class Dependence(BaseEstimator):
         self._set(nodes)
         self.strength_ratio_ = float(np.exp(ratio(self.mean_log_temperature())))
         return self
-
-    def _group_mean(self, answers_per_item: float) -> float:
-        """Prior mean of r for the mean of n answers, each of correlation r with the model and s with each other.
-
-        The mean has variance ``(1 + (n - 1) s) / n`` and the same covariance r with the model.
-        """
-        variance = (1.0 + (answers_per_item - 1.0) * self.prior_correlation) / answers_per_item
-        return float(min(self.partner_correlation_mean / np.sqrt(variance), CORRELATION_BOUNDS[1]))
 
     def _correlation(
         self,
@@ -295,6 +285,7 @@ class Dependence(BaseEstimator):
         return DependenceNodes(*values, self.weight_, self.bias_, self.bias_of_)
 
 
-def _ratio(strengths: Strengths | None, share: float, correlation: float) -> StrengthRatio:
-    ratio = StrengthRatio() if strengths is None else strengths.ratio(correlation)
-    return replace(ratio, model_share=share)
+def _equal_strengths(answers_per_item: float) -> Callable[[float], StrengthRatio]:
+    """Model and people as equally strong, whatever the correlation of answers on one item."""
+    ratio = StrengthRatio(model_share=model_share(answers_per_item))
+    return lambda _: ratio
