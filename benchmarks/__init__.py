@@ -2,5 +2,5 @@
 
 from pathlib import Path
 
-#: Where the sets are if a command is not told.
+#: Where the sets are if a command is given no folder.
 DATA = Path(__file__).parents[2] / "shared" / "data"

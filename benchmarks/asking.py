@@ -71,7 +71,7 @@ def two_prices(splits=SPLITS):
 
 
 def simulated(n, accuracy, *, n_classes=10, seed=0):
-    """People who are right as often as said and guess else, beside an over-confident model."""
+    """People who are right as often as stated and guess else, beside an over-confident model."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(scale=2.5, size=(n, n_classes))
     truth = (softmax(logits / 1.5, axis=1).cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)

@@ -143,16 +143,16 @@ def keep(name, rows, **more):
     print(f"kept in {path}")
 
 
-def saying(found, *, form=".2f", **more):
+def reporter(found, *, form=".2f", **more):
     """A function that prints a number, with its bounds and whether it misses one, and adds it to those found."""
 
-    def say(what, value, unit, **limit):
+    def report(what, value, unit, **limit):
         missed = value > limit.get("at_most", value) or value < limit.get("at_least", value)
-        told = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
+        bounds = "".join(f" ({word.replace('_', ' ')} {bound})" for word, bound in limit.items())
         found.append({**more, "what": what, "value": value, "unit": unit, **limit})
-        print(f"{what:70}{value:10{form}} {unit}{told}{'   <-- missed' if missed else ''}", flush=True)
+        print(f"{what:70}{value:10{form}} {unit}{bounds}{'   <-- missed' if missed else ''}", flush=True)
 
-    return say
+    return report
 
 
 def main():

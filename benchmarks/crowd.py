@@ -29,7 +29,7 @@ NLL, ECE, ERROR = "log loss", "ECE %", "error %"
 
 @dataclass(frozen=True)
 class Line:
-    """A number and its bar: at most (or, if ``least``, at least) ``limit``; none where it is only told."""
+    """A number and its bar: at most (or, if ``least``, at least) ``limit``; none where it is only printed."""
 
     what: str
     value: float
@@ -124,7 +124,7 @@ def cifar10h_lines(folder, splits):
     for model, crowd in cifar10h(folder).items():
         title = f"CIFAR-10H, {model}"
         three = of_cifar10h(crowd, 3, splits=splits)
-        yield from told(f"{title}, 3 answers", three)
+        yield from lines_of_scores(f"{title}, 3 answers", three)
         for size, ratio, ece in (("all", 0.65, 0.45), (100, 0.7, 0.7)):
             ours, plain = three["recommended", size], three["plain", size]
             yield Line(f"{title}, 3 answers, {size} labels: log loss / plain's", ours[NLL] / plain[NLL], ratio)
@@ -157,7 +157,7 @@ def imagenet16h_lines(folder, splits):
     for noise in (80, 110):
         for model, crowd in imagenet16h(folder, noise).items():
             title, found = f"ImageNet-16H, noise {noise}, {model}", of_imagenet16h(crowd)
-            yield from told(title, found)
+            yield from lines_of_scores(title, found)
             for size in ("all", 100):
                 ratio = found["recommended", size][NLL] / found["plain", size][NLL]
                 yield Line(f"{title}, {size} labels: log loss / plain's", ratio, 0.5)
@@ -166,7 +166,7 @@ def imagenet16h_lines(folder, splits):
             yield Line(f"{title}, no labels: error - CROWDLAB's", ours[ERROR] - theirs[ERROR], 0.5)
 
 
-def told(title, found):
+def lines_of_scores(title, found):
     """All scores, without a bar."""
     for (method, size), scores in found.items():
         labels = f"{size} labels" if size else "no labels"
@@ -223,9 +223,9 @@ def confidence_gain(crowd, size, seed):
         shuffled[own] = shuffled[rng.permutation(own)]
     y, found = known(crowd.truth[learn], size, rng), []
     for each in (None, drawn.confidence, shuffled):
-        told, used = replace(drawn, confidence=each), {"named": False, "confidence": each is not None}
-        team = th.recommended().fit(told.observations(learn, **used), y)
-        found.append(log_loss(crowd.truth[judge], team.predict_proba(told.observations(judge, **used))))
+        variant, used = replace(drawn, confidence=each), {"named": False, "confidence": each is not None}
+        team = th.recommended().fit(variant.observations(learn, **used), y)
+        found.append(log_loss(crowd.truth[judge], team.predict_proba(variant.observations(judge, **used))))
     return found[0] - found[1], found[2] - found[0]
 
 

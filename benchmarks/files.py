@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import twoheads as th
-from benchmarks.cost import keep, saying, seconds
+from benchmarks.cost import keep, reporter, seconds
 from benchmarks.simulation import simulate
 
 CHUNK = 500_000
@@ -67,7 +67,7 @@ def main():
     )
     rows = parser.parse_args().rows
     found = []
-    say = saying(found)
+    report = reporter(found)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         million, table = place / "million.parquet", place / "table.parquet"
@@ -77,7 +77,7 @@ def main():
         X, truth = simulate(1_000_000, 10)
         memory = seconds(lambda: th.recommended().fit(X, truth), 1)
         took, _ = command("fit", million, "-o", place / "team.json")
-        say(
+        report(
             "fit, 1,000,000 rows of Parquet / (DuckDB's scan + fit in memory)",
             took / (scan + memory),
             "times",
@@ -91,8 +91,8 @@ def main():
             copy = seconds(partial(duckdb.sql, statement), 1)
             took, megabytes = command("combine", place / "team.json", source, "-o", place / f"verdicts.{suffix}")
             size = os.path.getsize(source) / 2**30
-            say(f"combine, {size:.1f} GB of {suffix} / DuckDB's copy", took / copy, "times", at_most=3)
-            say(f"memory of combine, {size:.1f} GB of {suffix}", megabytes, "MB", at_most=500)
+            report(f"combine, {size:.1f} GB of {suffix} / DuckDB's copy", took / copy, "times", at_most=3)
+            report(f"memory of combine, {size:.1f} GB of {suffix}", megabytes, "MB", at_most=500)
             for name in (f"source.{suffix}", f"copy.{suffix}", f"verdicts.{suffix}"):
                 (place / name).unlink()
     keep("files", found)

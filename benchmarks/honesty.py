@@ -205,8 +205,8 @@ def of_data(data, accuracy, repeats, fresh, table):
 
 
 def level_of(claim):
-    if "said " in claim:
-        return float(claim.split("said ")[-1])
+    if "stated " in claim:
+        return float(claim.split("stated ")[-1])
     return 0.05 if "p <" in claim else 0.95 if "95 %" in claim else LEVEL
 
 
@@ -219,7 +219,7 @@ def half_of(where, sets):
 def printed(table, sets):
     """The table, and per claim and half the mean over sets and sizes."""
     head = [f"{size!s:>6}" for size in COLUMNS]
-    print(f"{'claim':34}{'where':26}{'half':11}{'level':>6} " + "".join(head) + f"{'mean':>7}{'width':>7}{'cases':>7}")
+    print(f"{'claim':44}{'where':26}{'half':11}{'level':>6} " + "".join(head) + f"{'mean':>7}{'width':>7}{'cases':>7}")
     halves = defaultdict(list)
     for (claim, where), by_size in sorted(table.items()):
         means = {size: np.mean(outcomes, axis=0) for size, outcomes in by_size.items()}
@@ -228,11 +228,11 @@ def printed(table, sets):
         half = half_of(where, sets)
         halves[claim, half].append((held, width))
         cases = sum(map(len, by_size.values()))
-        print(f"{claim:34}{where:26}{half:11}{level_of(claim):6.2f} {cells}{held:7.2f}{width:7.2f}{cases:7}")
+        print(f"{claim:44}{where:26}{half:11}{level_of(claim):6.2f} {cells}{held:7.2f}{width:7.2f}{cases:7}")
     print()
     for (claim, half), outcomes in sorted(halves.items()):
         held, width = np.mean(outcomes, axis=0)
-        print(f"{claim:34}{half:11}{level_of(claim):6.2f}  mean {held:.3f}  lowest {min(outcomes)[0]:.2f}  {width:.2f}")
+        print(f"{claim:44}{half:11}{level_of(claim):6.2f}  mean {held:.3f}  lowest {min(outcomes)[0]:.2f}  {width:.2f}")
 
 
 def main():

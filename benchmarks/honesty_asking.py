@@ -1,8 +1,8 @@
-"""``python -m benchmarks.honesty_asking [--repeats N]``: what `choose` promises of first, second and third opinions.
+"""``python -m benchmarks.honesty_asking [--repeats N]``: what `choose` expects of first, second and third opinions.
 
 Four people of unequal skill and a model, fitted to 30, 100 and 300 items on which half of the people answered. Of 600
 fresh items each has no, one or two answers; `choose` asks 150 questions at most, at equal or unequal prices, and the
-accuracy with the answers is compared with what was promised. No constant was chosen on these worlds. 20 repeats, 720
+accuracy with the answers is compared with what was expected. No constant was chosen on these worlds. 20 repeats, 720
 plans, take two minutes.
 """
 
@@ -46,7 +46,7 @@ def table_of(labels, proba, asked):
 
 
 def plans(repeats, seed):
-    """World, answers that each item has, what was promised and came, the accuracy expected and measured before."""
+    """World, answers that each item has, expected and realised gain, the accuracy expected and measured before."""
     for repeat in range(repeats):
         for place, world in enumerate(WORLDS):
             for size in SIZES:
@@ -64,21 +64,21 @@ def plans(repeats, seed):
                     before = team.predict(table_of(labels, proba, asked)) == truth
                     asked[plan.row, [PEOPLE.index(name) for name in plan.annotator]] = True
                     after = team.predict(table_of(labels, proba, asked)) == truth
-                    came = after.mean() - before.mean()
-                    yield world, answers, plan.gain.sum() / FRESH, came, plan.expected_now, before.mean()
+                    realised = after.mean() - before.mean()
+                    yield world, answers, plan.gain.sum() / FRESH, realised, plan.expected_now, before.mean()
 
 
 def main():
     """Print the means of each world and number of answers."""
     given = repeats_and_seed(__doc__, repeats=20, seed=17)
     found = list(plans(given.repeats, given.seed))
-    print(f"{'world':30}{'answers':>8}{'plans':>7}{'said':>8}{'came':>8}{'se':>7}{'now':>8}{'was':>8}")
+    print(f"{'world':30}{'answers':>8}{'plans':>7}{'stated':>9}{'observed':>9}{'se':>7}{'now':>8}{'was':>8}")
     for world in (*WORLDS, "all"):
         for answers in range(3):
             here = np.array([each[2:] for each in found if each[1] == answers and world in (each[0], "all")])
-            said, came, now, was = here.mean(axis=0)
+            stated, observed, now, was = here.mean(axis=0)
             se = (here[:, 1] - here[:, 0]).std() / len(here) ** 0.5
-            print(f"{world:30}{answers:8}{len(here):7}{said:8.3f}{came:8.3f}{se:7.3f}{now:8.3f}{was:8.3f}")
+            print(f"{world:30}{answers:8}{len(here):7}{stated:9.3f}{observed:9.3f}{se:7.3f}{now:8.3f}{was:8.3f}")
 
 
 if __name__ == "__main__":

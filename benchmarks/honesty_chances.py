@@ -41,40 +41,41 @@ def claims(worlds, sizes, repeats, seed):
 
 
 def print_chances(words, found):
-    """`chance_best` by bin, and how often it came."""
-    print_bins(words, [each.chance for _, _, each in found], [each.came for _, _, each in found])
+    """`chance_best` by bin, and how often the team errs less."""
+    print_bins(words, [each.chance for _, _, each in found], [each.observed for _, _, each in found])
 
 
 def print_worlds(found):
-    """Chances and gains of each world, said and came."""
-    print(f"{'world':24}{'labels':>7}{'fits':>6}{'chance':>8}{'came':>7}{'gain':>8}{'came':>8}")
+    """Chances and gains of each world, stated and observed."""
+    print(f"{'world':24}{'labels':>7}{'fits':>6}{'chance':>8}{'observed':>9}{'gain':>8}{'realised':>9}")
     for world in KINDS:
         for size in (10, *SIZES):
             here = [each for name, labels, each in found if (name, labels) == (world, size)]
             if here:
-                values = np.mean([(each.chance, each.came, each.promised, each.realised) for each in here], axis=0)
-                numbers = f"{values[0]:8.2f}{values[1]:7.2f}{values[2]:8.3f}{values[3]:8.3f}"
+                values = np.mean([(each.chance, each.observed, each.expected, each.realised) for each in here], axis=0)
+                numbers = f"{values[0]:8.2f}{values[1]:9.2f}{values[2]:8.3f}{values[3]:9.3f}"
                 print(f"{world:24}{size:7}{len(here):6}{numbers}")
 
 
 def print_sentences(found):
-    """How often a sentence is said, and right."""
+    """How often a sentence is stated, and right."""
     right = [each.lowers for _, _, each in found if each.effect]
-    print(f"the correction lowers the log loss: said {len(right)} times, right {sum(right)}")
+    print(f"the correction lowers the log loss: stated {len(right)} times, right {sum(right)}")
     for kind, worlds in (("all", KINDS), ("independent", APART), ("dependent", TOGETHER)):
         here = [each for world, _, each in found if world in worlds and each.together is not None]
         right = [each.are_together for each in here if each.together]
-        print(f"err on the same items, {kind} worlds: said in {len(right)} of {len(here)}, right {sum(right)}")
+        print(f"err on the same items, {kind} worlds: stated in {len(right)} of {len(here)}, right {sum(right)}")
 
 
 def print_alone(found):
     """How often the team answers as one member, and how often that errs less than the combination."""
     for size in sorted({labels for _, labels, _ in found}):
         here = [(world, each) for world, labels, each in found if labels == size]
-        said = [(world, each) for world, each in here if each.alone is not None]
-        right = sum(each.alone_less for _, each in said)
-        worlds = ", ".join(sorted({world for world, _ in said}))
-        print(f"one member alone errs less, {size} labels: said in {len(said)} of {len(here)}, right {right}: {worlds}")
+        stated = [(world, each) for world, each in here if each.alone is not None]
+        right = sum(each.alone_less for _, each in stated)
+        worlds = ", ".join(sorted({world for world, _ in stated}))
+        shares = f"stated in {len(stated)} of {len(here)}, right {right}"
+        print(f"one member alone errs less, {size} labels: {shares}: {worlds}")
 
 
 def main():

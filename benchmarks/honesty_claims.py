@@ -1,9 +1,9 @@
 """Claims about a team: "each held out", `chance_best`, `expected_gain`, and sentences of `describe`.
 
-On simulated worlds, and on the sets with a model with one answer per item drawn at random. "said 0" is the mean of what
-came less what was said; a bin of stated chances is named by where it begins. A sentence is looked at where it is said:
-that the correction for dependence lowers the log loss significantly, that people and model err on the same items, and
-that one member alone errs less than the combination.
+On simulated worlds, and on the sets with a model with one answer per item drawn at random. "stated 0" is the mean of
+what was observed less what was stated; a bin of stated chances is named by where it begins. A sentence is looked at
+where it is stated: that the correction for dependence lowers the log loss significantly, that people and model err on
+the same items, and that one member alone errs less than the combination.
 """
 
 from dataclasses import dataclass, replace
@@ -17,27 +17,27 @@ from twoheads.kernels.simplex import normalise_exp
 from twoheads.text import SIGNIFICANCE
 
 SIZES = (30, 100, 300)
-GAIN = "gain came less gain said, said 0"
+GAIN = "realised less expected gain, stated 0"
 
 
 @dataclass(frozen=True)
 class Claims:
-    """What a team says, and what came on fresh items.
+    """What a team states, and what was observed on fresh items.
 
-    chance, came              of erring less than the better partner; a draw is half
+    chance, observed          of erring less than the better partner; a draw is half
     held_out, fresh           errors
-    promised, realised        gain of an answer
-    effect, lowers            whether it says that the correction for dependence lowers the log loss; whether it does
-    together, are_together    whether it says that both err on the same items more often than by chance, None with no
+    expected, realised        gain of an answer
+    effect, lowers            whether it states that the correction for dependence lowers the log loss; whether it does
+    together, are_together    whether it states that both err on the same items more often than by chance, None with no
                               label of both; whether they do (p < .05 on the fresh items)
-    alone, alone_less         probability that one member alone errs less, None where it is not said; whether it does
+    alone, alone_less         probability that one member alone errs less, None where it is not stated; whether it does
     """
 
     chance: float
-    came: float
+    observed: float
     held_out: float
     fresh: float
-    promised: float
+    expected: float
     realised: float
     effect: bool
     lowers: bool
@@ -109,10 +109,10 @@ def team_claims(X, y, new, truth):
     wrong = new[:, 0] != truth, new[:, 1:].argmax(axis=1) != truth
     return Claims(
         chance=found.chance_best,
-        came=0.5 if error == min(members) else float(error < min(members)),
+        observed=0.5 if error == min(members) else float(error < min(members)),
         held_out=found.errors / found.n,
         fresh=error,
-        promised=th.expected_gain(team, unasked[:300]).mean(),
+        expected=th.expected_gain(team, unasked[:300]).mean(),
         realised=before - error,
         effect=bool(found.n >= SIZES[0] and gain > noise),
         lowers=bool(np.log(proba[truth, np.arange(len(truth))] / product[truth, np.arange(len(truth))]).mean() > 0),
@@ -128,17 +128,18 @@ def record(outcomes, together, where, size, table):
     for each in outcomes:
         if size >= SIZES[0]:
             start = min(int(10 * each.chance), 9) / 10
-            table[f"errs less, bin {start}: came less said 0", together][size].append((each.came - each.chance, np.nan))
+            claim = f"errs less, bin {start}: observed less stated 0"
+            table[claim, together][size].append((each.observed - each.chance, np.nan))
         if each.effect:
             table["correction: log loss lower, 95 %", together][size].append((each.lowers, np.nan))
         if each.together:
             table["err on the same items, 95 %", together][size].append((each.are_together, np.nan))
         if each.alone is not None:
-            table["one alone errs less, said 0.95", together][size].append((each.alone_less, np.nan))
+            table["one alone errs less, stated 0.95", together][size].append((each.alone_less, np.nan))
     if not outcomes:
         return
-    said = np.mean([(each.held_out, each.fresh, each.promised, each.realised) for each in outcomes], axis=0)
-    table["fresh less held-out error, said 0", where][size].append((said[1] - said[0], np.nan))
-    table[GAIN, where][size].append((said[3] - said[2], np.nan))
+    means = np.mean([(each.held_out, each.fresh, each.expected, each.realised) for each in outcomes], axis=0)
+    table["fresh less held-out error, stated 0", where][size].append((means[1] - means[0], np.nan))
+    table[GAIN, where][size].append((means[3] - means[2], np.nan))
     if together != where:
-        table[GAIN, together][size].append((said[3] - said[2], np.nan))
+        table[GAIN, together][size].append((means[3] - means[2], np.nan))

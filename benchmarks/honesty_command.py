@@ -18,16 +18,16 @@ def repeats_and_seed(doc, *, repeats, seed):
     return parser.parse_args()
 
 
-def print_bins(words, said, came, *, edges=TENTHS, others=None):
-    """Stated chances by bin, each named by where it begins, and how often they came.
+def print_bins(words, stated, observed, *, edges=TENTHS, others=None):
+    """Stated chances by bin, each named by where it begins, and how often what they are of was observed.
 
     others  other numbers of each fit by name, whose means are printed too
     """
-    said, came = np.asarray(said), np.asarray(came)
-    print(f"{words}, {len(said)} fits")
+    stated, observed = np.asarray(stated), np.asarray(observed)
+    print(f"{words}, {len(stated)} fits")
     for low, high in pairwise(edges):
-        here = (low <= said) & ((said < high) | (high == edges[-1]))
+        here = (low <= stated) & ((stated < high) | (high == edges[-1]))
         if here.any():
             more = "".join(f"  {name} {values[here].mean():+.4f}" for name, values in (others or {}).items())
-            means = f"said {said[here].mean():.3f}  came {came[here].mean():.3f}{more}"
+            means = f"stated {stated[here].mean():.3f}  observed {observed[here].mean():.3f}{more}"
             print(f"  from {low:.2f} {here.sum():5} fits  {means}")

@@ -66,7 +66,7 @@ def world_of(world, rng):
 
 
 def fits(repeats, seed):
-    """World, number of labels, the chance stated, and whether it came, of each fit."""
+    """World, number of labels, the chance stated, and whether the team errs less, of each fit."""
     for repeat in range(repeats):
         for at, world in enumerate(WORLDS):
             for size in SIZES:
@@ -86,11 +86,11 @@ def fits(repeats, seed):
 def main():
     """Print bins, of all and by number of labels and world."""
     given = repeats_and_seed(__doc__, repeats=25, seed=17)
-    found = pd.DataFrame(fits(given.repeats, given.seed), columns=["world", "labels", "said", "came"])
+    found = pd.DataFrame(fits(given.repeats, given.seed), columns=["world", "labels", "stated", "observed"])
     for words, here in (("all", found), ("30 labels and more", found[found["labels"] >= 30])):
-        print_bins(words, here["said"], here["came"])
+        print_bins(words, here["stated"], here["observed"])
     for key in ("labels", "world"):
-        print(found.groupby(key)[["said", "came"]].mean().round(3))
+        print(found.groupby(key)[["stated", "observed"]].mean().round(3))
 
 
 if __name__ == "__main__":

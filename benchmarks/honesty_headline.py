@@ -1,7 +1,7 @@
-"""How often the headline is wrong when it says that the difference from the better half is significant.
+"""How often the headline is wrong when it states that the difference from the better half is significant.
 
-The worlds are simulated with known accuracies: the team equals the best of its rivals, so that whatever is said of a
-difference from that rival is false. A claim is false if the team is said to err less than the better half and does
+The worlds are simulated with known accuracies: the team equals the best of its rivals, so that whatever is stated of a
+difference from that rival is false. A claim is false if the team is stated to err less than the better half and does
 not, or to err more and does not. Stated level: 5 % at most.
 """
 
@@ -35,8 +35,8 @@ def world(n, *, team, model, people, share, shared_difficulty, rng):
     answers = pack_answers(np.concatenate(item), np.concatenate(column), n)
     listed = RivalList(tuple(f"p{at}" for at in range(len(people))), ("model",), crowd=False)
     model_error, team_error = (1.0 * (labels(each, truth, difficulty, rng) != truth) for each in (model, team))
-    said = Labels(answers, CLASSES, model_error[None])
-    return listed.compared(listed.sums(said, truth, team_error))
+    rival_labels = Labels(answers, CLASSES, model_error[None])
+    return listed.compared(listed.sums(rival_labels, truth, team_error))
 
 
 def false_claims(n, repeats, rng, **options):

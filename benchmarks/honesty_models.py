@@ -37,9 +37,9 @@ def calibration_claims(proba, actual, truth, rng):
     top, chosen = proba.max(axis=0), actual[proba.argmax(axis=0), items]
     pairs = ((proba, actual), (top[None], chosen[None]))
     errors = classwise_error(proba, truth, weight, **options), top_label_error(proba, truth, weight, **options)
-    for claim, found, (said, so) in zip(("cwECE, 95 %", "ECE, 95 %"), errors, pairs, strict=True):
-        cells = equal_mass_cells(said, weight, 15)
-        yield claim, found, np.abs(expected_cells(said, cells) - expected_cells(so, cells)).sum()
+    for claim, found, (stated, true_proba) in zip(("cwECE, 95 %", "ECE, 95 %"), errors, pairs, strict=True):
+        cells = equal_mass_cells(stated, weight, 15)
+        yield claim, found, np.abs(expected_cells(stated, cells) - expected_cells(true_proba, cells)).sum()
 
 
 def of_independence(repeats, table):

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.honesty_panels [--repeats N]``: what is said of members that may be related.
+"""``python -m benchmarks.honesty_panels [--repeats N]``: what is stated of members that may be related.
 
 Three to nine people without a model, in five kinds of crowd, 30, 100 and 300 labels, judged on 3,000 fresh items: the
 probability that members need weights of their own, by bins, beside how often these weights lower the log loss; and how
@@ -28,7 +28,7 @@ BINS = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class PanelClaims:
-    """What was said of members and came: the chance of own weights and what they lower the log loss by; the interval.
+    """What was stated of members: the chance of own weights, and what they lower the log loss by; the interval.
 
     covered  None where no two members answered one item
     """

@@ -51,7 +51,7 @@ _LOADED = [
     "matplotlib.figure",
     "jinja2",
 ]
-#: Seconds after which a command is said to hang: a cluster starts slowly on a busy machine.
+#: Seconds after which a command counts as hanging: a cluster starts slowly on a busy machine.
 _LONGEST = 600
 
 
@@ -88,22 +88,22 @@ class Run:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._said = folder / "said.txt"
-        self._said.unlink(missing_ok=True)
+        self._printed = folder / "printed.txt"
+        self._printed.unlink(missing_ok=True)
         if name.endswith("Dask"):
-            with self._said.open("w") as said:
+            with self._printed.open("w") as printed:
                 self._process: Any = subprocess.Popen(
                     [sys.executable, "-m", "twoheads", *COMMANDS[name]],
                     cwd=folder / "work",
                     env=os.environ | {"TMPDIR": str(folder / "tmp")},
-                    stdout=said,
-                    stderr=said,
+                    stdout=printed,
+                    stderr=printed,
                     start_new_session=True,
                 )
         else:
             self._process = _FORKS.Process(target=_command, args=(folder, COMMANDS[name]))
             self._process.start()
-            while self._process.is_alive() and not self._said.exists():
+            while self._process.is_alive() and not self._printed.exists():
                 time.sleep(0.01)  # until it is forked, and its signals are its own
         self.pid = self._process.pid
 
@@ -135,7 +135,7 @@ class Run:
         if self._wait() is None:
             self.send(signal.SIGKILL)
             more = "\nit did not end within ten minutes"
-        return int(self._wait() or 0), self._said.read_text() + more
+        return int(self._wait() or 0), self._printed.read_text() + more
 
     def _wait(self) -> int | None:
         if isinstance(self._process, subprocess.Popen):
@@ -155,9 +155,9 @@ def _command(folder: Path, arguments: tuple[str, ...]) -> None:
     signals.catch()
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
     os.chdir(folder / "work")
-    said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(said, 1)
-    os.dup2(said, 2)
+    printed = os.open(folder / "printed.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
     sys.argv = ["twoheads", *arguments]
     try:
         command_line()
@@ -181,8 +181,8 @@ def prepare(folder: Path, n_items: int, commands: Sequence[str]) -> dict[str, fl
             shutil.rmtree(folder / "work" / "parts", ignore_errors=True)
             run = Run(folder, name)
             begin = time.monotonic()
-            code, said = run.finish()
-            assert code == 0, said
+            code, printed = run.finish()
+            assert code == 0, printed
             seconds[name] = time.monotonic() - begin
             if name == "fit":
                 shutil.copytree(folder / "work", folder / "old", dirs_exist_ok=True)
@@ -205,7 +205,7 @@ def kill_once(folder: Path, name: str, number: signal.Signals, wait: float, foun
     before, run = contents(folder / "work"), Run(folder, name)
     end = run.wait(wait)
     run.send(number)
-    code, said = run.finish()
+    code, printed = run.finish()
     found.kills[name, number.name] += 1
     found.ended_before += code == 0
     where = f"{name}, {number.name} after {wait:.2f} s (exit code {code})"
@@ -214,9 +214,9 @@ def kill_once(folder: Path, name: str, number: signal.Signals, wait: float, foun
     if inputs:
         found.findings.append(f"{where}: {inputs} changed")
     if not is_whole(folder, name):
-        found.findings.append(f"{where}: the result is not whole: {said}")
-    if "Traceback" in said or "did not end" in said or (code not in (0, -number, 128 + number)):
-        found.findings.append(f"{where}: {said}")
+        found.findings.append(f"{where}: the result is not whole: {printed}")
+    if "Traceback" in printed or "did not end" in printed or (code not in (0, -number, 128 + number)):
+        found.findings.append(f"{where}: {printed}")
     if number != signal.SIGKILL and (left := leftovers(folder)):
         found.findings.append(f"{where}: {left} left by a signal that can be caught")
     if number == signal.SIGKILL:
@@ -254,30 +254,30 @@ def leftovers(folder: Path) -> list[str]:
     return ours + [path.name for path in items if len(items) > 1]
 
 
-def run(kills: int, commands: Sequence[str], *, n_items: int, seed: int, say: Callable[[str], None]) -> Campaign:
+def run(kills: int, commands: Sequence[str], *, n_items: int, seed: int, report: Callable[[str], None]) -> Campaign:
     """Kill so many runs, and look for leftovers after a last run that is let to its end."""
     rng, found = random.Random(seed), Campaign()
     _FORKS.set_forkserver_preload(_LOADED)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         seconds = prepare(folder, n_items, commands)
-        say(", ".join(f"{name} {time:.1f} s" for name, time in seconds.items()))
+        report(", ".join(f"{name} {time:.1f} s" for name, time in seconds.items()))
         for at in range(kills):
             name = commands[at % len(commands)]
             number = rng.choice(SIGNALS)
             # What else runs on the machine makes a command slower or faster: the last time is taken.
             seconds[name] = kill_once(folder, name, number, rng.uniform(0, seconds[name]), found) or seconds[name]
-            say(f"{at + 1} of {kills}: {name}, {number.name}; {len(found.findings)} findings {found.findings[-1:]}")
+            report(f"{at + 1} of {kills}: {name}, {number.name}; {len(found.findings)} findings {found.findings[-1:]}")
     return found
 
 
 def _need_clean_after_next(folder: Path, name: str, where: str, found: Campaign) -> None:
     """The same command again, let to its end, removes what the killed one has left."""
     shutil.rmtree(folder / "work" / "parts", ignore_errors=True)
-    code, said = Run(folder, name).finish()
+    code, printed = Run(folder, name).finish()
     left = leftovers(folder)
     if code != 0 or left:
-        found.findings.append(f"{where} and the next run (exit code {code}): {left} left: {said}")
+        found.findings.append(f"{where} and the next run (exit code {code}): {left} left: {printed}")
 
 
 def main() -> int:
@@ -289,7 +289,7 @@ def main() -> int:
     parser.add_argument("--commands", nargs="+", choices=list(COMMANDS), default=list(COMMANDS))
     given = parser.parse_args()
     found = run(
-        given.kills, given.commands, n_items=given.items, seed=given.seed, say=lambda text: print(text, flush=True)
+        given.kills, given.commands, n_items=given.items, seed=given.seed, report=lambda text: print(text, flush=True)
     )
     for (name, number), count in sorted(found.kills.items()):
         print(f"{name:16} {number:8} {count:4}")

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import twoheads as th
-from benchmarks.cost import keep, saying
+from benchmarks.cost import keep, reporter
 from benchmarks.files import CHUNK, write_table
 from benchmarks.simulation import simulate
 from twoheads import tables
@@ -124,21 +124,21 @@ def measured(program, *arguments):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def from_disk(path, without_truth, say):
+def from_disk(path, without_truth, report):
     """Fitting from disk, in time and memory, beside the same in memory."""
     for job, source in (("P+L", path), ("recommended", path), ("P+L-EM", without_truth)):
         disk = measured(MEASURE, job, source)
         memory = measured(MEASURE, f"memory {job}", source)
-        say(f"{job} from disk: peak memory", disk["megabytes"], "MB", at_most=1024)
-        say(f"{job} in memory: peak memory", memory["megabytes"], "MB")
-        say(f"{job} from disk", disk["seconds"], "s")
-        say(f"{job} in memory, reading included", memory["seconds"], "s")
+        report(f"{job} from disk: peak memory", disk["megabytes"], "MB", at_most=1024)
+        report(f"{job} in memory: peak memory", memory["megabytes"], "MB")
+        report(f"{job} from disk", disk["seconds"], "s")
+        report(f"{job} in memory, reading included", memory["seconds"], "s")
         speed = memory["seconds"] / disk["seconds"]
         if disk["iterations"]:
-            say(f"{job}: iterations until it settled", disk["iterations"], "")
+            report(f"{job}: iterations until it settled", disk["iterations"], "")
             share = memory["iterations"] / disk["iterations"]
             speed = (memory["read"] + (memory["seconds"] - memory["read"]) / share) / disk["seconds"]
-        say(f"{job}: rows per second from disk / in memory", speed, "times", at_least=0.5)
+        report(f"{job}: rows per second from disk / in memory", speed, "times", at_least=0.5)
 
 
 NIGHTLY = """
@@ -185,7 +185,7 @@ def write_items(path, rows, *, first=0, blank=0.0, separate=False):
         writer.close()
 
 
-def nightly(folder, sizes, say):
+def nightly(folder, sizes, report):
     """The commands of every night, at several sizes: memory must not grow with the rows."""
     table, parts, day, gone = (folder / f"{name}.parquet" for name in ("items", "parts", "day", "gone"))
     team, other, output = folder / "kept.json", folder / "other.json", folder / "all.parquet"
@@ -215,10 +215,10 @@ def nightly(folder, sizes, say):
         pq.write_table(pq.read_table(table, columns=["item"]).slice(0, n_day), gone)
         for name, arguments in commands.items():
             found = measured(NIGHTLY, *arguments)
-            say(f"{name}, {size:,} rows: peak memory", found["megabytes"], "MB", at_most=1280)
-            say(f"{name}, {size:,} rows", found["seconds"], "s")
+            report(f"{name}, {size:,} rows: peak memory", found["megabytes"], "MB", at_most=1280)
+            report(f"{name}, {size:,} rows", found["seconds"], "s")
             if name == "update":
-                say("  its greatest difference to one fit", _difference(folder, team, table, day), "", at_most=1e-10)
+                report("  its greatest difference to one fit", _difference(folder, team, table, day), "", at_most=1e-10)
 
 
 def _difference(folder, team, table, day):
@@ -234,24 +234,24 @@ def _difference(folder, team, table, day):
     return abs(th.load(team).predict_proba(seen) - th.load(once).predict_proba(seen)).max()
 
 
-def combining(path, say):
+def combining(path, report):
     """Combining from disk to disk, in time and memory, beside the same in memory."""
     team, output = path.with_name("team.json"), path.with_name("verdicts.parquet")
     th.recommended().fit(*simulate(100_000, 10)).save(team)
     disk, memory = (measured(COMBINE, job, path, team, output) for job in ("disk", "memory"))
-    say("combine: peak memory", disk["megabytes"], "MB", at_most=1024)
-    say("combine", disk["seconds"], "s")
-    say("reading, predicting and writing in memory", memory["seconds"], "s")
-    say("combine: rows per second / in memory", memory["seconds"] / disk["seconds"], "times", at_least=0.5)
+    report("combine: peak memory", disk["megabytes"], "MB", at_most=1024)
+    report("combine", disk["seconds"], "s")
+    report("reading, predicting and writing in memory", memory["seconds"], "s")
+    report("combine: rows per second / in memory", memory["seconds"] / disk["seconds"], "times", at_least=0.5)
 
 
-def on_a_cluster(path, say):
+def on_a_cluster(path, report):
     """One worker of one thread, and two."""
     one, two = (measured(CLUSTER, path, workers) for workers in (1, 2))
-    say("P+L on 1 worker that has loaded the library, reading included", one["seconds"], "s")
-    say("P+L on 2 workers, the same", two["seconds"], "s")
-    say("2 workers / 1 worker", one["seconds"] / two["seconds"], "times as fast", at_least=1.4)
-    say("what a pass costs beyond its sums", 1000 * two["overhead"], "ms", at_most=100)
+    report("P+L on 1 worker that has loaded the library, reading included", one["seconds"], "s")
+    report("P+L on 2 workers, the same", two["seconds"], "s")
+    report("2 workers / 1 worker", one["seconds"] / two["seconds"], "times as fast", at_least=1.4)
+    report("what a pass costs beyond its sums", 1000 * two["overhead"], "ms", at_most=100)
 
 
 def main():
@@ -263,19 +263,19 @@ def main():
     parser.add_argument("--only", choices=("disk", "cluster", "nightly"), help="one part of it")
     options = parser.parse_args()
     found = []
-    say = saying(found)
+    report = reporter(found)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if options.only in (None, "nightly"):
-            nightly(place, options.sizes or (options.rows // 10, options.rows * 3 // 10, options.rows), say)
+            nightly(place, options.sizes or (options.rows // 10, options.rows * 3 // 10, options.rows), report)
         if options.only in (None, "disk"):
             write_table(place / "table.parquet", options.rows)
             write_table(place / "without.parquet", options.rows, truth=False)
-            combining(place / "table.parquet", say)
-            from_disk(place / "table.parquet", place / "without.parquet", say)
+            combining(place / "table.parquet", report)
+            from_disk(place / "table.parquet", place / "without.parquet", report)
         if options.only in (None, "cluster"):
             write_table(place / "half.parquet", options.rows // 2)
-            on_a_cluster(place / "half.parquet", say)
+            on_a_cluster(place / "half.parquet", report)
     keep("large", found, n_rows=options.rows)
 
 

@@ -5,7 +5,7 @@ A result is right if stdout and the written files are those of a run without lim
 all but its history and the time of its fit; a page is complete. All run with one thread of BLAS, as a command with
 little memory does: with more, sums are added up in another order, and differ in their last digits. Memory is limited
 as by ``ulimit -v`` (address space), disk by the size of files (``ulimit -f``) or, for root, by small file systems for
-temporary files and for the output (``--mount``). Anything else is printed as WRONG, with what the command said.
+temporary files and for the output (``--mount``). Anything else is printed as WRONG, with what the command printed.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def _content(path):
 
 
 def outcome(code, result, stderr, expected):
-    """What became of a run: right, a sentence, or WRONG with the reason."""
+    """The outcome of a run: right, refused with a sentence, or WRONG with the reason."""
     if code is None:
         return f"WRONG: not ended after {PATIENCE} s"
     if code == 0:
@@ -118,7 +118,7 @@ def outcome(code, result, stderr, expected):
         return f"WRONG: {(lines or ['not a word'])[-1][:110]}"
     if result[1]:
         return "WRONG: a file beside the sentence"
-    return f"said{' after a line of OpenBLAS' if noise else ''}: {errors[0][7:150]}"
+    return f"refused{' after a line of OpenBLAS' if noise else ''}: {errors[0][7:150]}"
 
 
 def prepare(folder, rows):
@@ -133,8 +133,8 @@ def prepare(folder, rows):
         raise SystemExit(stderr)
 
 
-def campaign(folder, commands, limits, say, *, temporary=None, output=None):
-    """Each command under each limit; returns how many runs were right, said a sentence, or were wrong."""
+def campaign(folder, commands, limits, report, *, temporary=None, output=None):
+    """Each command under each limit; returns how many runs were right, refused with a sentence, or WRONG."""
     counts, output = Counter(), output or folder
     for name in commands:
         expected = _expected(folder, name)
@@ -146,7 +146,7 @@ def campaign(folder, commands, limits, say, *, temporary=None, output=None):
             left = [path for place in {folder, output, temporary or output} for path in place.glob(".*")]
             found = f"WRONG: left {left[0].name} ({found})" if left else found
             counts[found.split(":")[0].split()[0]] += 1
-            say(f"{name:10}{what:>16}   {found}")
+            report(f"{name:10}{what:>16}   {found}")
         _remove_results(output)
     return counts
 
@@ -167,7 +167,7 @@ def _remove_results(folder):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def on_small_disk(folder, commands, megabytes, say):
+def on_small_disk(folder, commands, megabytes, report):
     """The folder for temporary files, then that of the output, on a file system of so many megabytes; needs root."""
     counts = Counter()
     for size, where in product(megabytes, ("temporary", "output")):
@@ -179,7 +179,7 @@ def on_small_disk(folder, commands, megabytes, say):
         if not size:
             (place / "full").write_bytes(bytes(4096))
         try:
-            counts += campaign(folder, commands, [(f"{where} {size} MB", ())], say, **{where: place})
+            counts += campaign(folder, commands, [(f"{where} {size} MB", ())], report, **{where: place})
         finally:
             subprocess.run(["umount", str(place)], check=True)
     return counts
@@ -194,7 +194,7 @@ def main():
     parser.add_argument("--mount", action="store_true", help="small file systems, not limits on files; needs root")
     options = parser.parse_args()
 
-    def say(line):
+    def report(line):
         print(line, flush=True)
 
     with tempfile.TemporaryDirectory() as place:
@@ -204,10 +204,10 @@ def main():
         limits = [(f"memory {size} MB", [(resource.RLIMIT_AS, size)]) for size in options.memory]
         if not options.mount:
             limits += [(f"files {size} MB", [(resource.RLIMIT_FSIZE, size)]) for size in options.disk]
-        counts = campaign(folder, options.only, limits, say)
+        counts = campaign(folder, options.only, limits, report)
         if options.mount:
-            counts += on_small_disk(folder, options.only, options.disk, say)
-    say(f"{counts['right']} runs were right, {counts['said']} said a sentence, {counts['WRONG']} were wrong")
+            counts += on_small_disk(folder, options.only, options.disk, report)
+    report(f"{counts['right']} runs were right, {counts['refused']} refused with a sentence, {counts['WRONG']} wrong")
     raise SystemExit(counts["WRONG"] > 0)
 
 

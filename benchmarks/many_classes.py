@@ -39,8 +39,8 @@ def table(n_items, n_classes, seed):
     columns = {"item": [f"{seed}-{at}" for at in range(n_items)]}
     for name, accuracy in ACCURACY.items():
         wrong = (truth + rng.integers(1, 4, size=n_items)) % n_classes
-        said = names[np.where(rng.random(n_items) < accuracy, truth, wrong)]
-        columns[f"human_{name}"] = pa.array(said, mask=rng.random(n_items) > 0.7)
+        label = names[np.where(rng.random(n_items) < accuracy, truth, wrong)]
+        columns[f"human_{name}"] = pa.array(label, mask=rng.random(n_items) > 0.7)
     proba = probabilities(rng, truth, n_classes)
     columns |= {f"p_{name}": column for name, column in zip(names, proba.T, strict=True)}
     return pa.table(columns | {"truth": names[truth]})

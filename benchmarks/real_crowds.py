@@ -10,7 +10,7 @@ from benchmarks.real_sets import UnreadableSet, votes_and_rows
 from twoheads import Observations
 from twoheads.kernels.answers import pack_answers, pack_values
 
-#: Columns of the file of CIFAR-10H's models, by the name under which they are told.
+#: Columns of the file of CIFAR-10H's models, by the name under which they are printed.
 CIFAR10H = {"ResNet-110": "human_model_truth_cifar10h.csv", "DenseNet-BC": "densenet-bc-L190-k40.csv"}
 
 

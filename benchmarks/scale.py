@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import twoheads as th
 import twoheads.engines.threads as engine
 from benchmarks import rivals
-from benchmarks.cost import em, fully_bayesian, keep, saying, seconds, together
+from benchmarks.cost import em, fully_bayesian, keep, reporter, seconds, together
 from benchmarks.simulation import simulate, simulate_in_pieces, simulate_people
 from twoheads.calibration import temperature
 from twoheads.engines.blocks import block_slices, map_blocks
@@ -71,7 +71,7 @@ def processor_seconds(call, repeats):
 FLOORS = 20
 
 
-def against_rivals(say, n_items):
+def against_rivals(report, n_items):
     """The bars of the design, at a million items and ten classes."""
     X, truth = simulate(n_items, 10)
     proba = np.ascontiguousarray(X[:, 1:])
@@ -86,28 +86,28 @@ def against_rivals(say, n_items):
         5,
     )
     one_pass /= FLOORS
-    say("P+L: fit + predict_proba", best, "s")
-    say("floor of a pass: numpy.exp and a copy, both cores", one_pass, "s")
-    say("passes of P+L: fit + predict_proba", passes, "")
-    say("P+L / (floor x passes)", best / (one_pass * passes), "times", at_most=4)
+    report("P+L: fit + predict_proba", best, "s")
+    report("floor of a pass: numpy.exp and a copy, both cores", one_pass, "s")
+    report("passes of P+L: fit + predict_proba", passes, "")
+    report("P+L / (floor x passes)", best / (one_pass * passes), "times", at_most=4)
     work, least = (
         processor_seconds(call, 5) for call in (lambda: fit_and_predict(ours, X, truth), lambda: floor(proba))
     )
-    say("the same in processor seconds", work / (least * passes), "times", at_most=4)
-    say("scikit-learn's temperature scaling: fit + predict_proba", scaling, "s")
-    say("temperature scaling / P+L", scaling / best, "times as slow", at_least=4)
+    report("the same in processor seconds", work / (least * passes), "times", at_most=4)
+    report("scikit-learn's temperature scaling: fit + predict_proba", scaling, "s")
+    report("temperature scaling / P+L", scaling / best, "times as slow", at_least=4)
     item, person, answer = simulate_people(X, truth, 2)
     wide = np.full((n_items, 2), np.nan)
     wide[item, person] = answer
     lab = seconds(lambda: rivals.crowdlab(wide, proba), 1)
-    say("CROWDLAB", lab, "s")
-    say("CROWDLAB / P+L", lab / best, "times as slow", at_least=20)
+    report("CROWDLAB", lab, "s")
+    report("CROWDLAB / P+L", lab / best, "times as slow", at_least=20)
     pair = th.as_observations(frame_of(wide, proba))
     both = seconds(lambda: fit_and_predict(th.ProbabilityLabelCombiner(), pair, truth), 3)
-    say("P+L on the same two people: fit + predict_proba", both, "s")
+    report("P+L on the same two people: fit + predict_proba", both, "s")
 
 
-def more_rivals(say, n_items):
+def more_rivals(report, n_items):
     """Slow ones, at fewer items."""
     import pandas as pd
 
@@ -120,15 +120,15 @@ def more_rivals(say, n_items):
         ],
         3,
     )
-    say("P+L: fit + predict_proba", plain, "s")
-    say("recommended: fit + predict_proba", ours, "s")
-    say("logistic regression: fit + predict_proba", regression, "s")
+    report("P+L: fit + predict_proba", plain, "s")
+    report("recommended: fit + predict_proba", ours, "s")
+    report("logistic regression: fit + predict_proba", regression, "s")
     item, person, answer = simulate_people(X, truth, 50, per_item=3)
     long = pd.DataFrame({"task": item, "worker": person, "label": answer})
     skene = seconds(lambda: rivals.dawid_skene(long, 10), 1)
     seen = th.Observations.from_answers(long, classes=np.arange(10))
-    say("10 iterations of crowd-kit's Dawid-Skene, 50 people, 3 answers each", skene, "s")
-    say("10 iterations of P+L-EM on the same answers", seconds(lambda: em(seen, 10), 2), "s")
+    report("10 iterations of crowd-kit's Dawid-Skene, 50 people, 3 answers each", skene, "s")
+    report("10 iterations of P+L-EM on the same answers", seconds(lambda: em(seen, 10), 2), "s")
 
 
 def frame_of(wide, proba):
@@ -138,7 +138,7 @@ def frame_of(wide, proba):
     return pd.DataFrame(people | {f"p_{k}": column for k, column in enumerate(proba.T)})
 
 
-def kernels(say):
+def kernels(report):
     """One block of 16,384 items and 10 classes, in units of numpy.exp over it."""
     X, truth = simulate(16_384, 10)
     block = th.as_observations(X).block(slice(0, len(X)), true_label=truth)
@@ -154,10 +154,10 @@ def kernels(say):
         "responsibilities": lambda: responsibilities(z, answers, table, None),
         "dependence_sums": lambda: dependence_sums(z, given, truth, None, 0.3, 0.2, np.zeros(10), 0.1),
     }.items():
-        say(name, seconds(call, 100) / unit, "x numpy.exp")
+        report(name, seconds(call, 100) / unit, "x numpy.exp")
 
 
-def estimators(say, n_items):
+def estimators(report, n_items):
     X, truth = simulate(n_items, 10)
     team = th.ProbabilityLabelCombiner().fit(X, truth)
     ours = th.recommended().fit(X, truth)
@@ -170,12 +170,12 @@ def estimators(say, n_items):
         ("P+L: predict_proba", lambda: team.predict_proba(X), 5),
         ("recommended: predict_proba", lambda: ours.predict_proba(X), 3),
     ):
-        say(name, seconds(call, times), "s")
+        report(name, seconds(call, times), "s")
     item, person, answer = simulate_people(X, truth, 5, per_item=3)
     wide = np.full((n_items, 5), np.nan)
     wide[item, person] = answer
     crowd = th.as_observations(frame_of(wide, X[:, 1:]))
-    say(
+    report(
         "team of 5 people, 3 answers each: recommended fit", seconds(lambda: th.recommended().fit(crowd, truth), 1), "s"
     )
 
@@ -191,7 +191,7 @@ def with_threads(n, call):
     return run
 
 
-def threads(say):
+def threads(report):
     """Two threads and one, in turns."""
     for n_items, repeats in ((1_000_000, 7), (1_000, 100)):
         X, truth = simulate(n_items, 10)
@@ -201,7 +201,7 @@ def threads(say):
 
         one, two = together([with_threads(1, call), with_threads(2, call)], repeats)
         least = 1.5 if n_items > 10_000 else 0.95
-        say(f"n = {n_items:,}: 2 threads / 1", one / two, "times as fast", at_least=least)
+        report(f"n = {n_items:,}: 2 threads / 1", one / two, "times as fast", at_least=least)
 
 
 def exponent(sizes, costs, least):
@@ -214,7 +214,7 @@ def exponent(sizes, costs, least):
 LONG = 5.0
 
 
-def grow(say, name, jobs, sizes, make, least, *, bounded=True):
+def grow(report, name, jobs, sizes, make, least, *, bounded=True):
     """Cost of each job at each size, and with which power of it that grows.
 
     Sizes are measured in turns: a machine that is slower for a minute is so for all of them.
@@ -229,12 +229,12 @@ def grow(say, name, jobs, sizes, make, least, *, bounded=True):
                     costs[job][at] = min(cost, costs[job][at] or cost)
     for job in jobs:
         for size, cost in zip(sizes, costs[job], strict=True):
-            say(f"{job}, {name} = {size:,}", cost, "s")
+            report(f"{job}, {name} = {size:,}", cost, "s")
         limits = {"at_least": 0.9, "at_most": 1.1} if bounded else {}
-        say(f"{job}: exponent in {name} from {least:,} on", exponent(sizes, costs[job], least), "", **limits)
+        report(f"{job}: exponent in {name} from {least:,} on", exponent(sizes, costs[job], least), "", **limits)
 
 
-def growth(say, large):
+def growth(report, large):
     """In items, classes and people."""
     import pandas as pd
 
@@ -244,9 +244,9 @@ def growth(say, large):
         "recommended: fit + predict_proba": lambda X, truth: fit_and_predict(th.recommended(), X, truth),
     }
     items = [1_000, 10_000, 100_000, 300_000, 1_000_000, *([3_000_000, 10_000_000] if large else [])]
-    grow(say, "items", jobs, items, lambda n: simulate_in_pieces(n, 10, piece=100_000), 100_000, bounded=large)
+    grow(report, "items", jobs, items, lambda n: simulate_in_pieces(n, 10, piece=100_000), 100_000, bounded=large)
     # 30,000 items of 30 classes are as many numbers as 100,000 of 10.
-    grow(say, "classes", jobs, [2, 10, 30, 100, 300, 1_000], lambda k: simulate_in_pieces(30_000, k), 30)
+    grow(report, "classes", jobs, [2, 10, 30, 100, 300, 1_000], lambda k: simulate_in_pieces(30_000, k), 30)
 
     def crowd(n_people):
         X, truth = simulate(100_000, 4)
@@ -255,15 +255,15 @@ def growth(say, large):
         model = pd.DataFrame({"item": np.arange(len(X))} | {f"p_{k}": X[:, 1 + k] for k in range(4)})
         return th.Observations.from_answers(answers, model), truth
 
-    grow(say, "people", jobs, [1, 10, 100, 1_000, 10_000, 100_000], crowd, 10, bounded=False)
+    grow(report, "people", jobs, [1, 10, 100, 1_000, 10_000, 100_000], crowd, 10, bounded=False)
 
 
 SECTIONS = {
-    "against others, n = 1,000,000": lambda say, large: against_rivals(say, 1_000_000),
-    "against slower others, n = 100,000": lambda say, large: more_rivals(say, 100_000),
-    "threads": lambda say, large: threads(say),
-    "kernels": lambda say, large: kernels(say),
-    "estimators, n = 1,000,000": lambda say, large: estimators(say, 1_000_000),
+    "against others, n = 1,000,000": lambda report, large: against_rivals(report, 1_000_000),
+    "against slower others, n = 100,000": lambda report, large: more_rivals(report, 100_000),
+    "threads": lambda report, large: threads(report),
+    "kernels": lambda report, large: kernels(report),
+    "estimators, n = 1,000,000": lambda report, large: estimators(report, 1_000_000),
     "growth": growth,
 }
 
@@ -279,7 +279,7 @@ def main():
         if not section.startswith(options.only or ""):
             continue
         print(f"\n{section}")
-        measure(saying(found, form=".4g", section=section), options.large)
+        measure(reporter(found, form=".4g", section=section), options.large)
     if options.only is None:
         keep("scale", found)
 

@@ -17,8 +17,9 @@ ROOT = str(Path(th.__file__).parent)
 
 #: Calls of a recommended fit that land in another module than the call before. It may only rise
 #: where a fit has something more to find (7 for what a probability of 0 means, 7 for ties, 6 for the
-#: weight with which each item is left out, 7 for who may be the better half): lower it when it falls.
-SWITCHES = 287
+#: weight with which each item is left out, 7 for who may be the better half, 8 for how many answers items have): lower
+#: it when it falls.
+SWITCHES = 295
 
 
 def problem():

@@ -186,4 +186,4 @@ def test_memory_is_bounded_by_the_block_and_not_by_the_table(tmp_path):
         writer.close()
         done = subprocess.run([sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=True)
         held.append(float(done.stdout))
-    assert held[1] < held[0] + 40
+    assert held[1] < held[0] + 60  # 600,000 rows more would take 96 MB; a busy machine varies by 40

@@ -10,8 +10,8 @@ import pytest
 
 import twoheads as th
 from crowds import crowd
+from twoheads.combination.insight.crowd_facts import crowd_facts
 from twoheads.combination.insight.crowd_sentences import crowd_sentences
-from twoheads.combination.insight.facts import crowd_facts
 from twoheads.combination.insight.sentences import team_sentences
 from twoheads.kernels.answers import pack_answers
 from twoheads.observations import Observations

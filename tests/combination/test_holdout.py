@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 from twoheads.combination import HoldoutRecord
-from twoheads.combination.fitting.holdout import holdout_counts, only_one_right
+from twoheads.combination.fitting.holdout import HeldOut, holdout_counts, only_one_right
 from twoheads.combination.rivals import RivalList
 from twoheads.kernels.answers import Answers
 from twoheads.kernels.arrays import MISSING
@@ -37,7 +37,7 @@ def record(weight=None, cuts=((0, 5),)):
         return part, COMBINED[:, rows], PLAIN[:, rows]
 
     known = [block(*cut) for cut in cuts]
-    of = {id(part): (combined, plain, *[one_hot(part.answers.column)] * 2) for part, combined, plain in known}
+    of = {id(part): HeldOut(combined, plain, *[one_hot(part.answers.column)] * 2) for part, combined, plain in known}
     return holdout_counts([part for part, *_ in known], lambda part: of[id(part)], RIVALS)
 
 
@@ -119,7 +119,7 @@ def test_the_error_of_a_gain_is_no_less_than_what_both_forecasts_believe():
     sure, less = np.array([[0.99], [0.01]]), np.array([[0.9], [0.1]])
     block = Block(np.log(less).repeat(40, axis=1), Answers(np.zeros(40, dtype=int)), np.zeros(40, dtype=int))
     proba, plain = less.repeat(40, axis=1), sure.repeat(40, axis=1)
-    found = holdout_counts([block], lambda part: (proba, plain, *[one_hot(np.zeros(40))] * 2), RIVALS)
+    found = holdout_counts([block], lambda part: HeldOut(proba, plain, *[one_hot(np.zeros(40))] * 2), RIVALS)
     # The gain was log(.9 / .99) on every item. An error, of which both think possible, would have shown log(10).
     expected = 0.945 * np.log(0.9 / 0.99) ** 2 + 0.055 * np.log(10) ** 2
     assert found.log_loss_gain_se == pytest.approx((expected / 40) ** 0.5)
@@ -128,7 +128,10 @@ def test_the_error_of_a_gain_is_no_less_than_what_both_forecasts_believe():
 def test_a_model_is_not_blamed_for_what_it_has_not_seen():
     unseen = np.array([True, False, False, False, True])
     block = Block(MODEL, Answers(HUMAN), TRUTH, no_model=unseen)
-    found, whole = holdout_counts([block], lambda part: (COMBINED, PLAIN, *[one_hot(HUMAN)] * 2), RIVALS), record()
+    found, whole = (
+        holdout_counts([block], lambda part: HeldOut(COMBINED, PLAIN, *[one_hot(HUMAN)] * 2), RIVALS),
+        record(),
+    )
     wrong = MODEL.argmax(axis=0) != TRUTH
     assert (found.modelled, found.model_errors) == (3, (wrong & ~unseen).sum())
     assert (found.human_errors, found.errors, found.answered) == (whole.human_errors, whole.errors, whole.answered)
@@ -192,7 +195,7 @@ def test_ties_do_not_depend_on_the_order_of_the_classes(order):
     rows = [each[list(order)] for each in (combined, model, human)]
     label = place[np.array([0, 2, 0])]
     block = Block(rows[1], Answers(label), truth)
-    found = holdout_counts([block], lambda part: (rows[0], rows[0], rows[2], rows[2]), RIVALS)
+    found = holdout_counts([block], lambda part: HeldOut(rows[0], rows[0], rows[2], rows[2]), RIVALS)
     # Against the model: item 0 the team is right, the model by half; item 1 the team by half; item 2 both are wrong.
     assert found.over_model == (0.5, 0.5)
     assert found.over_human == (1.5, 0.5)

@@ -244,7 +244,8 @@ def test_the_record_is_of_predictions_without_the_item():
         matrix = posterior_mean(hierarchical_posterior(counts, team.confusion_.shapes_))
         given = np.log(matrix[problem.human[item]])[:, None]
         one = problem.truth[[item]], Answers(problem.human[[item]])
-        proba, _ = stage.left_out_probas(problem.log_model[item][:, None], given, *one, (None, 25.0))
+        log_proba = problem.log_model[item][:, None]
+        proba, _ = stage.left_out_probas((log_proba, log_proba), given, *one, (None, 25.0))
         partner = problem.human[item] if preference.human_leads else problem.model[item].argmax()
         proba = close_calls_to_partner(proba, np.array([partner]), preference.log_threshold)
         errors += proba.argmax() != problem.truth[item]

@@ -10,9 +10,8 @@ import pytest
 
 import twoheads as th
 from twoheads import Observations
-from twoheads.combination import learnt
 from twoheads.combination.items.open import open_items
-from twoheads.combination.learnt import LearntItems
+from twoheads.combination.learnt import LearntItems, learnt_items
 from twoheads.evaluation import compare, predictions
 from twoheads.evaluation.leakage import NOT_RECOGNISED
 from twoheads.report import summary, write_report
@@ -188,10 +187,10 @@ def test_numbers_tell_items_of_the_same_contents_apart_only_where_they_go_on():
 
 
 def test_numbers_of_a_table_too_large_to_be_compared_at_once_go_on_as_a_whole(monkeypatch):
-    learnt_items = LearntItems.of(numbered(FIRST[:12], 0), FIRST[:12])
-    monkeypatch.setattr(learnt, "MAX_ITEMS", 15)
-    assert learnt_items.recognise(numbered(REST, 12)).by_id  # 30 items
-    assert not learnt_items.recognise(numbered(REST, 13)).by_id
+    learnt = LearntItems.of(numbered(FIRST[:12], 0), FIRST[:12])
+    monkeypatch.setattr(learnt_items, "MAX_ITEMS", 15)
+    assert learnt.recognise(numbered(REST, 12)).by_id  # 30 items
+    assert not learnt.recognise(numbered(REST, 13)).by_id
 
 
 def test_numbers_of_joined_tables_go_on_only_if_each_goes_on_with_the_one_before():
@@ -376,7 +375,7 @@ def test_what_cannot_be_known_is_said(monkeypatch):
     found = compare(Foreign(fitted()), items(REST), TRUTH[REST], n_bootstrap=10)
     assert found.how == "whether held out cannot be known"
     assert found.notes()[0] == "Foreign does not know the items it has learnt from."
-    monkeypatch.setattr(learnt, "MAX_ITEMS", 20)
+    monkeypatch.setattr(learnt_items, "MAX_ITEMS", 20)
     team = fitted()
     assert (team.learnt_.n_items, len(team.learnt_.key)) == (N_FIT, 20)
     assert compare(team, items(REST[:15]), TRUTH[REST[:15]], n_bootstrap=10).how == "whether held out cannot be known"

@@ -18,16 +18,16 @@ from tests.golden.commands import COMMANDS, fit_and_combine, keys_of, rows_of
 from tests.golden.simulation import problem
 
 from twoheads import tables
-from twoheads.combination.items import chunked, open_items
+from twoheads.combination.items import chunking, open_items
 from twoheads.engines import blocks as blocks_module
 
 CASES = (*fit_cases(), *other_cases())
 
 #: Limits under which hardly anything is kept in memory, and a table of 100 rows has several chunks of several blocks.
 SMALL = (
-    (chunked, "CHUNK_BLOCKS", 3),
-    (chunked, "MIN_ITEMS", 10),
-    (chunked, "BLOCK_NUMBERS", 30),
+    (chunking, "CHUNK_BLOCKS", 3),
+    (chunking, "MIN_ITEMS", 10),
+    (chunking, "BLOCK_NUMBERS", 30),
     (blocks_module, "BLOCK_NUMBERS", 30),
 )
 

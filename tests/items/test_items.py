@@ -8,9 +8,11 @@ import pytest
 import twoheads as th
 from crowds import crowd
 from strategies import simulate
-from twoheads.combination.items import ChunkedItems, InMemoryItems, SampledItems, open_items
+from twoheads.combination.items import ChunkedItems, InMemoryItems, SampledItems, Schema, open_items
 from twoheads.combination.items import chunked as chunked_module
+from twoheads.combination.items.chunking import chunks_of
 from twoheads.combination.items.protocol import content_places
+from twoheads.engines.chunks import DiskStore
 from twoheads.testing.items import CHECKS, COUNTABLE_CHECKS
 
 SHARES = (0.0, 0.4, 1.0)
@@ -45,13 +47,13 @@ def lazy(kind, share):
 
 def chunked(kind, share):
     observations, truth = observed(kind), truth_for(share)
-    store, summaries = chunked_module.DiskStore(), []
+    store, summaries = DiskStore(), []
     for start in range(0, 150, 40):
         rows = slice(start, start + 40)
-        for chunk in chunked_module.chunks_of(observations[rows], truth[rows], start):
+        for chunk in chunks_of(observations[rows], truth[rows], start):
             store.add(chunk)
             summaries.append(chunked_module.summarise(chunk))
-    return ChunkedItems(chunked_module.Schema.of(observations), store, summaries)
+    return ChunkedItems(Schema.of(observations), store, summaries)
 
 
 def sampled(kind, share):

@@ -8,8 +8,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from twoheads.kernels.answers import Answers, with_answer, with_value
+from twoheads.kernels.priors import ANSWER_TEMPERATURE_SD
 from twoheads.kernels.scoring.answer_value import (
-    ANSWER_TEMPERATURE_SD,
     answer_log_likelihood_at,
     coherent_gains,
     fit_answer_temperature,

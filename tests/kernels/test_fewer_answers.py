@@ -18,14 +18,14 @@ def factor_of_model(n_answers, r, s, q):
     return np.linalg.solve(covariance, means)[0] / q
 
 
-@pytest.mark.parametrize("r, s, q", [(0.2, 0.3, 1.0), (0.3, 0.3, 1.5), (0.3, 0.5, 0.9), (-0.1, 0.2, 1.0)])
+@pytest.mark.parametrize(("r", "s", "q"), [(0.2, 0.3, 1.0), (0.3, 0.3, 1.5), (0.3, 0.5, 0.9), (-0.1, 0.2, 1.0)])
 def test_the_factor_is_that_of_gaussian_witnesses(r, s, q):
     for n_answers in (1, 2, 5, 50):
         h = effective_answers(n_answers, s)
         assert factor_of_model(n_answers, r, s, q) == pytest.approx((1 - h * r / q) / (1 - h * r**2), rel=1e-9)
 
 
-@pytest.mark.parametrize("r, s, q", [(0.2, 0.3, 1.0), (0.3, 0.3, 1.5), (0.24, 0.5, 0.9)])
+@pytest.mark.parametrize(("r", "s", "q"), [(0.2, 0.3, 1.0), (0.3, 0.3, 1.5), (0.24, 0.5, 0.9)])
 def test_the_factor_is_nearly_linear_in_the_effective_number(r, s, q):
     n_fit = 5
     at_fit, fitted = effective_answers(n_fit, s), factor_of_model(n_fit, r, s, q)

@@ -18,6 +18,7 @@ from twoheads.kernels.dependence.witnesses import (
     class_shares,
     factors_and_slopes,
     factors_at,
+    group_correlation,
     model_share,
     model_strengths,
     relative_bend,
@@ -34,6 +35,13 @@ def ratio_of(q):
 def at(tau, r, ratio):
     found = factors_at(np.float64(tau), np.float64(r), ratio)
     return np.array([found.model, found.answer, found.alone], dtype=float)
+
+
+def test_the_mean_of_correlated_answers_shares_more_with_the_model():
+    # Four answers of correlation .2 with each other: their mean has the variance (1 + 3 * .2) / 4 = .4.
+    assert group_correlation(0.3, 0.2, 4.0) == pytest.approx(0.3 / 0.4**0.5)
+    assert group_correlation(0.3, 0.2, 1.0) == 0.3
+    assert group_correlation(0.3, 0.0, 100.0) == 0.9  # no more than the bound of a correlation
 
 
 def test_factors_by_hand():

@@ -46,7 +46,7 @@ def test_weight_two_is_the_item_twice_in_all_that_is_counted(problem, share):
         one, other = (getattr(team.statistics_, name) for team in (weighted, repeated))
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(weighted.confusion_.human_given_true_, repeated.confusion_.human_given_true_, **CLOSE)
-    if weighted.holdout_ is None:  # nothing was left out: one of two equal rows would have vouched for the other
+    if weighted.holdout_ is None:  # nothing was left out: one of two equal rows would be predicted from the other
         np.testing.assert_allclose(weighted.predict_proba(problem.X), repeated.predict_proba(problem.X), **CLOSE)
 
 

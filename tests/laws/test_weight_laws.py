@@ -62,7 +62,7 @@ def test_large_weights_can_be_fitted(table, unit):
 
 @pytest.mark.parametrize("people", [1, 3])
 @pytest.mark.parametrize("weights", ["two", "ten", "mixed"])
-def test_an_item_does_not_vouch_for_itself_by_its_weight(people, weights):
+def test_an_item_is_not_predicted_from_its_own_weight(people, weights):
     # Answers that are right in 62 %, beside a model: errors of the record, and of the team on 2,000 fresh items.
     record, fresh, plain = [], [], []
     for seed in range(30):

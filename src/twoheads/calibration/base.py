@@ -68,8 +68,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     # Inside EM
 
-    #: Whether `em_sums` and `em_step` replace a fit inside EM; else EM calls `fit_blocks` with soft targets.
-    has_em_step: bool = False
+    @property
+    def has_em_step(self) -> bool:
+        """Whether `em_sums` and `em_step` replace a fit inside EM; else EM calls `fit_blocks` with soft targets."""
+        return False
 
     def em_sums(self, log_proba: Floats, calibrated: Floats, responsibility: Floats) -> tuple[float, ...]:
         """Numbers, to be summed over items, from which `em_step` improves the parameters.

@@ -198,7 +198,7 @@ class TemperatureScaling(Calibrator):
         return normal_log_density(self.log_temperature_, self.log_temperature_mean, self.log_temperature_sd)[0]
 
     @property
-    def has_em_step(self) -> bool:  # type: ignore[override]
+    def has_em_step(self) -> bool:
         """Whether one Newton step per iteration of EM is enough: not if the temperature is integrated out."""
         return self.estimate != "mean"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-DONE = 0
 NOT_WRITTEN = 1
 MISTAKE = 2
 #: Codes above this one are those of signals, 130 for Ctrl-C.

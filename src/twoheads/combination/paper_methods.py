@@ -92,7 +92,7 @@ class ReleasedTemperature(TemperatureScaling):
     """Temperature scaling as released: Adam that stops early; with ``estimate="mode"``, a prior that counts n times."""
 
     @property
-    def has_em_step(self) -> bool:  # type: ignore[override]
+    def has_em_step(self) -> bool:
         """Never: every fit starts from T = 1."""
         return False
 

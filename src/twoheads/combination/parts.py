@@ -43,4 +43,5 @@ def clone_or_default(part: Any, kind: type, default: type[Part], argument: str) 
         )
     if not isinstance(part, kind):
         raise InvalidParameter(f"{argument} must be a {kind.__name__}, such as {default.__name__}(); it is {part!r}.")
-    return clone(part)  # type: ignore[no-any-return]
+    copied: Part = clone(part)
+    return copied

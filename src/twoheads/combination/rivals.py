@@ -77,7 +77,7 @@ class RivalList:
         return people + crowd + [("model", "") for _ in self.models] + machines
 
     def labels(self, answers: Answers, n_classes: int, models: Floats, crowd: Floats | None = None) -> Labels:
-        """What the rivals say of some items; ``models`` and ``crowd`` as in `Labels`."""
+        """The rivals' labels of some items; ``models`` and ``crowd`` as in `Labels`."""
         if not self.machines:
             return Labels(answers, n_classes, models, crowd)
         is_machine = np.array([name in self.machines for name in self.annotators])
@@ -132,7 +132,7 @@ class RivalList:
 
 @dataclass(frozen=True)
 class Labels:
-    """What the rivals say of some items.
+    """The rivals' labels of some items.
 
     answers   of people, numbered among people
     models    (n_models, n_items) errors of each model, and with several of their mean; see `model_errors`
@@ -152,13 +152,13 @@ class Labels:
             return _wrong(self.machines[name], true_label)
         if key in ("model", "models"):
             return np.asarray(self.models[models.index(name) if name else -1])
-        asked = self.answers.per_item() > 0
+        has_answer = self.answers.per_item() > 0
         if key == "crowd":
-            return np.where(asked, np.nan if self.crowd is None else self.crowd, np.nan)
-        shares, item = vote_shares(self.answers, self.n_classes), np.arange(len(asked))
+            return np.where(has_answer, np.nan if self.crowd is None else self.crowd, np.nan)
+        shares, item = vote_shares(self.answers, self.n_classes), np.arange(len(has_answer))
         if key == "majority":
             shares = top_shares(shares)
-        return np.where(asked, 1.0 - shares[true_label, item], np.nan)
+        return np.where(has_answer, 1.0 - shares[true_label, item], np.nan)
 
 
 def model_errors(block: Block) -> Floats:

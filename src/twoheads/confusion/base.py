@@ -19,6 +19,7 @@ from twoheads.kernels.confusion.matrices import log_table
 from twoheads.kernels.confusion.shapes import model_overlap
 from twoheads.kernels.inference.intervals import jeffreys_interval
 from twoheads.kernels.numerics.quadrature import normalised_weights
+from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG
 from twoheads.observations import OBSERVATIONS_TERMS, as_observations, as_truth, as_weight
 from twoheads.tables.scanned import read_labelled
 
@@ -141,7 +142,8 @@ class Confusion(BaseEstimator, ABC):
         """Values of the accuracy over all classes, and the posterior probability of each, from a Beta(3, 1) prior."""
         counts = self.counts_.sum(axis=0)
         right = np.trace(counts)
-        log_weight = (right + 3.0) * np.log(ACCURACY) + (counts.sum() - right + 1.0) * np.log1p(-ACCURACY)
+        wrong = counts.sum() - right
+        log_weight = (right + ACCURACY_RIGHT) * np.log(ACCURACY) + (wrong + ACCURACY_WRONG) * np.log1p(-ACCURACY)
         return ACCURACY, normalised_weights(log_weight)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:

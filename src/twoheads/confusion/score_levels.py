@@ -125,8 +125,8 @@ class ScoreLevels(BaseEstimator):
         items, columns, numbers = [item_of_answers(old)[there]], [old.column[there]], [sure[there]]
         for place, (name, column) in enumerate(zip(scores.names, scores.values.T, strict=True)):
             at = self.names.index(name)
-            speaks = ~np.isnan(column) & ~is_silent(column, self.silent[at])
-            given = np.flatnonzero(speaks) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
+            on_a_side = ~np.isnan(column) & ~is_silent(column, self.silent[at])
+            given = np.flatnonzero(on_a_side) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
             level = score_levels(column[given], self.bounds[at])
             items.append(given)
             columns.append((n_people + place) * n_classes + (level >= self.upper[at]))

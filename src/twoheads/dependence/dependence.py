@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -28,7 +27,7 @@ from twoheads.kernels.dependence.mode import (
 )
 from twoheads.kernels.dependence.nodes import DependenceNodes, dependence_proba
 from twoheads.kernels.dependence.posterior import fit_dependence, fit_dependence_mode
-from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, StrengthRatio, model_share
+from twoheads.kernels.dependence.witnesses import StrengthRatio, group_correlation, model_share
 from twoheads.kernels.simplex import normalise_exp
 from twoheads.storage.artifact import register
 
@@ -160,18 +159,17 @@ class Dependence(BaseEstimator):
             Factor on the prior's s, below 1 where the answers' agreement contradicts it.
         """
         self._check()
-        self.separation_ = priors.SEPARATION_MEAN
-        mean, scale = log_temperature_prior
-        # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
-        biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
-        prior = DependencePrior(mean, scale, self._group_mean(answers_per_item), self.partner_correlation_sd, *biases)
-        expected = correlation_share * self.prior_correlation
-        if agreement is not None:
-            prior = prior_with_agreement(n, prior, share=agreement.share)
+        self.separation_, own = priors.SEPARATION_MEAN, self.prior_correlation
         kept_n = n if whole is None else sum(block.total_weight() for block in evidence)
         strengths = Strengths.of(evidence, unlabelled, n, answers_per_item) if has_model and n > 0 else None
-        ratio_at = partial(_ratio, strengths, model_share(answers_per_item))
-        of_prior = {"expected": expected, "logit_sd": self.logit_correlation_sd}
+        ratio_at = _equal_strengths(answers_per_item) if strengths is None else strengths.ratio
+        together = group_correlation(self.partner_correlation_mean, own, answers_per_item)
+        # Without labels nothing shows a bias; without a model, class shares have learnt it from the same labels.
+        biases = (self.bias_sd, self.bias_weight) if n > 0 and has_model else ((0.0,), (1.0,))
+        prior = DependencePrior(*log_temperature_prior, together, self.partner_correlation_sd, *biases)
+        if agreement is not None:
+            prior = prior_with_agreement(n, prior, share=agreement.share)
+        of_prior = {"expected": correlation_share * own, "logit_sd": self.logit_correlation_sd}
         self.correlation_ = answer_correlation(evidence, kept_n, prior, ratio_at, n_classes, **of_prior)
         self.effective_answers_ = mean_effective_answers(evidence, self.correlation_, answers_per_item)
         ratio = ratio_at(self.correlation_)
@@ -185,22 +183,12 @@ class Dependence(BaseEstimator):
         self.strength_ratio_ = float(np.exp(ratio(self.mean_log_temperature())))
         return self
 
-    def _group_mean(self, answers_per_item: float) -> float:
-        """Prior mean of r for the mean of n answers, each of correlation r with the model and s with each other.
-
-        The mean has variance ``(1 + (n - 1) s) / n`` and the same covariance r with the model.
-        """
-        variance = (1.0 + (answers_per_item - 1.0) * self.prior_correlation) / answers_per_item
-        return float(min(self.partner_correlation_mean / np.sqrt(variance), CORRELATION_BOUNDS[1]))
-
     def model_evidence(self, log_proba: Floats, calibrated: Callable[[Codes], Floats], answers: Answers) -> Floats:
         """The model's log-probabilities, with fewer answers than at fit nearer to the model alone (`fewer_answers`).
 
         log_proba   (n_classes, n_items) with an answer and a model row
         calibrated  the calibrated log-probabilities of the items at given positions
         """
-        if answers.start is None and self.effective_answers_ <= 1.0:  # one answer each, as at fit
-            return log_proba
         effective = effective_answers(answers.per_item(), self.correlation_)
         share = fitted_share(effective, self.effective_answers_)
         fewer = np.flatnonzero(share < 1.0 - 1e-9)
@@ -288,6 +276,7 @@ class Dependence(BaseEstimator):
         return DependenceNodes(*values, self.weight_, self.bias_, self.bias_of_)
 
 
-def _ratio(strengths: Strengths | None, share: float, correlation: float) -> StrengthRatio:
-    ratio = StrengthRatio() if strengths is None else strengths.ratio(correlation)
-    return replace(ratio, model_share=share)
+def _equal_strengths(answers_per_item: float) -> Callable[[float], StrengthRatio]:
+    """Model and people as equally strong, whatever the correlation of answers on one item."""
+    ratio = StrengthRatio(model_share=model_share(answers_per_item))
+    return lambda _: ratio

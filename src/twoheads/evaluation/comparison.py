@@ -214,8 +214,8 @@ def compare_predictions(
     items, n_left_out = _with_truth(predicted)
     draws = resampling(len(items), whole_number(n_bootstrap, "n_bootstrap"), np.random.default_rng(random_state))
     weight = np.ones(len(items)) if items.weight is None else items.weight
-    asked, has_model = ~np.isnan(items.human_error), items.has_model
-    human = Partner(np.where(asked, items.human_error, 0.0), asked)
+    answered, has_model = ~np.isnan(items.human_error), items.has_model
+    human = Partner(np.where(answered, items.human_error, 0.0), answered)
     model = Partner(_wrong(items, items.model_proba), has_model)
     team_error = _wrong(items, items.combined_proba)
     compared = compared_rivals(items)
@@ -223,10 +223,10 @@ def compare_predictions(
         how=items.how,
         n_items=len(items),
         n_unknown=n_unknown + n_left_out,
-        n_not_asked=int((~asked).sum()),
+        n_not_asked=int((~answered).sum()),
         n_without_model=int((~has_model).sum()),
-        human=_labeller(items, human, weight * asked, draws),
-        crowd=_forecaster(items, items.crowd_proba, weight * asked, draws),
+        human=_labeller(items, human, weight * answered, draws),
+        crowd=_forecaster(items, items.crowd_proba, weight * answered, draws),
         model=_forecaster(items, items.model_proba, weight * has_model, draws),
         calibrated_model=_forecaster(items, items.calibrated_proba, weight * has_model, draws),
         combination=_scored(items, items.combined_proba, weight, draws),

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from twoheads.combination.absent_members import MembersAtFit
-from twoheads.combination.recognised import Recognised
+from twoheads.combination.learnt import MembersAtFit, Recognised
 from twoheads.evaluation.team import Team, learnt_of
 from twoheads.kernels.arrays import MISSING, Codes
 from twoheads.observations import Observations

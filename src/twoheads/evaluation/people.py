@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from twoheads.combination.insight.annotators import SHOWN_LEVEL, annotator_stats, information
 from twoheads.combination.insight.answer_rows import answer_rows
-from twoheads.combination.insight.facts import people_facts
+from twoheads.combination.insight.crowd_facts import people_facts
 from twoheads.combination.insight.out_of_fold import out_of_fold_posterior
 from twoheads.combination.insight.people_accuracy import measured_accuracy
 from twoheads.combination.statistics.reservoir import sample_size

@@ -1,4 +1,8 @@
-"""The constants of every prior, in one place; classes and kernels take their defaults from here."""
+"""The constants of every prior of a team, in one place; classes and kernels take their defaults from here.
+
+Those of intervals and of class shares at hand are beside their formulas, in `twoheads.kernels.inference`; what items
+weigh beside labels is beside the kernels that use them.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +40,37 @@ EVIDENT_AGREEMENT, AGREEMENT_ANSWERS, LEAST_CORRELATION = 0.2, 50.0, 0.01
 #: Weight of EM's soft counts, in labels, where there is no truth and about one answer per item.
 AGREEMENT_LABELS = 10.0
 
-#: How much comes of what a team's probabilities say it wins over a partner: spread with many labels, labels with which
-#: the variance doubles, degrees of freedom, and the spread per item that only one of the two got right.
-CAME_SD, CAME_LABELS, CAME_FREEDOM, CAME_PER_ITEM = 0.45, 60.0, 3.0, 0.2
-#: What it wins, in items, where the items seen show nothing, and the spread of that.
+#: Prior of what a team wins over a partner, relative to what its probabilities expect: standard deviation with many
+#: labels, labels with which its variance doubles, degrees of freedom, and the standard deviation per item that only one
+#: of the two got right.
+REALISED_SD, REALISED_LABELS, REALISED_FREEDOM, REALISED_PER_ITEM = 0.45, 60.0, 3.0, 0.2
+#: What it wins, in items, where the labelled items show nothing, and the standard deviation of that.
 UNSEEN_GAIN, UNSEEN_SD = 0.08, 0.3
 #: What it wins more over people with many answers on an item, and over the model beside them.
 SEVERAL_GAIN = 0.4
-
-#: How many times harder than the evidence says the columns of the matrix of one person are shrunk to each other.
-ONE_MATRIX_SHRINKAGE = 3.0
+#: Pseudo-counts of labelled items that only one of two partners got right: few labels do not show which is better.
+ONLY_ONE_RIGHT = 8.0
 
 #: Beta prior of an annotator's accuracy over all classes: pseudo-counts of right and of wrong answers.
 ACCURACY_RIGHT, ACCURACY_WRONG = 3.0, 1.0
+#: Median of the weight of a crowd's accuracies around their mean, in answers, and standard deviation of its log.
+ACCURACIES_STRENGTH, ACCURACIES_LOG_SD = 10.0, 1.5
+#: Median of the strength of a matrix's columns, in answers, and standard deviation of its log.
+COLUMN_STRENGTH, COLUMN_LOG_SD = 15.0, 1.2
+#: How many times harder than the evidence says the columns of the matrix of one person are shrunk to each other.
+ONE_MATRIX_SHRINKAGE = 3.0
+#: Median of the standard deviation of abilities, and standard deviation of its log.
+SPREAD_MEDIAN, SPREAD_LOG_SD = 0.5, 1.0
+#: Median of the strength of a person's columns around the crowd's, in answers, and standard deviation of its log.
+PERSON_STRENGTH, PERSON_LOG_SD = 30.0, 1.5
+
+#: Medians of the strength of levels (of confidence or scores) and of "unsure", and standard deviation of their logs.
+LEVELS_STRENGTH, UNSURE_STRENGTH, RESPONSE_LOG_SD = 100.0, 30.0, 1.5
+
+#: Standard deviation of the extra log temperature at which a model predicts people's answers, around 0.
+ANSWER_TEMPERATURE_SD = 0.5
+#: Mean and standard deviation of the realised gain of an answer over the expected one, and the largest factor.
+GAIN_FACTOR_MEAN, GAIN_FACTOR_SD, LARGEST_GAIN_FACTOR = 1.0, 1.0, 1.2
 
 #: Standard deviations of a panel's factor on the left-out log posterior, around 1, and of its bias of each class.
 PANEL_SLOPE_SD, PANEL_INTERCEPT_SD = 0.2, 0.2

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from twoheads.combination.fitting.cross_fitting import apart, out_of_fold_likelihood
-from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts, only_one_right
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, HeldOut, holdout_counts, only_one_right
 from twoheads.combination.fitting.left_out import left_out_posteriors
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.items.protocol import Schema, sample_hashes_of
@@ -276,13 +276,13 @@ def _predictions(
     plain: Dependence,
     n_labels: float | None,
     block: Block,
-) -> tuple[Floats, Floats, Floats, Floats]:
+) -> HeldOut:
     """`CrossFittedPredictions` of a block."""
     likelihood, combined, product = left_out_posteriors(rule, out_of_fold, dependence, plain, n_labels, block)
     combined = rule.separated(block, combined, likelihood, out_of_fold, dependence)
     combined = rule.preferred(block, combined, likelihood, dependence)
     shares = rule.human_label_shares(block, likelihood)
     if not schema.machines:
-        return combined, product, shares, shares
+        return HeldOut(combined, product, shares, shares)
     people = schema.people_only(block)
-    return combined, product, shares, rule.human_label_shares(people, out_of_fold(people))
+    return HeldOut(combined, product, shares, rule.human_label_shares(people, out_of_fold(people)))

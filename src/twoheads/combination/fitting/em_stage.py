@@ -8,7 +8,7 @@ from dataclasses import replace
 from twoheads.combination.class_prior import learns_class_prior
 from twoheads.combination.fitting import dependence_stage, start_stage
 from twoheads.combination.fitting.em import EMSettings, Parameters, expectation_maximisation
-from twoheads.combination.fitting.judged_people import without_machines_verdict
+from twoheads.combination.fitting.people_beside_machines import limit_unlabelled_people
 from twoheads.combination.fitting.state import FitState
 from twoheads.kernels.confusion.matrices import MANY_CLASSES
 from twoheads.kernels.priors import AGREEMENT_LABELS
@@ -49,7 +49,7 @@ def run_em(state: FitState, *, hold_calibrator: bool = False, unlabelled_weight:
         correlation=correlation,
         em_blocks=(),
     )
-    return without_machines_verdict(fitted) if schema.machines else fitted
+    return limit_unlabelled_people(fitted) if schema.machines else fitted
 
 
 def run_em_of_matrices(state: FitState) -> FitState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +17,23 @@ from twoheads.kernels.blocks import Block
 from twoheads.kernels.inference.both_wrong import both_wrong_counts, counted_p_value
 from twoheads.kernels.scoring.ties import top_shares
 
-#: From a labelled block: the combined probabilities, those of the plain product, the label of all answers together and
-#: that of people's answers, as shares, equal among tied classes and 0 without an answer, (n_classes, n_items) each. All
-#: are fitted without the items.
-CrossFittedPredictions = Callable[[Block], tuple[Floats, Floats, Floats, Floats]]
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Predictions of a labelled block that were fitted without its items, (n_classes, n_items) each.
+
+    combined, plain  probabilities of the combination, and of the plain product
+    human, people    the label of all answers together, and that of people's answers, as shares: equal among tied
+                     classes, 0 without an answer
+    """
+
+    combined: Floats
+    plain: Floats
+    human: Floats
+    people: Floats
+
+
+CrossFittedPredictions = Callable[[Block], HeldOut]
 
 
 class _Sums(NamedTuple):
@@ -55,11 +69,11 @@ def holdout_counts(blocks: Sequence[Block], predictions: CrossFittedPredictions,
     """The counts over labelled blocks."""
 
     def kernel(block: Block) -> tuple[Any, ...]:
-        combined, plain, human, people = predictions(block)
-        team, model = top_shares(combined), top_shares(block.log_proba)
-        numbers = _n_items(block), _errors_of_both(block, human, model)
-        sums = _block_sums(block, combined, plain, (human, model, team))
-        return *sums, *numbers, *_rival_sums(rivals, block, team, people)
+        predicted = predictions(block)
+        team, model = top_shares(predicted.combined), top_shares(block.log_proba)
+        numbers = _n_items(block), _errors_of_both(block, predicted.human, model)
+        sums = _block_sums(block, predicted, team=team, model=model)
+        return *sums, *numbers, *_rival_sums(rivals, block, team, predicted.people)
 
     found = sum_blocks(kernel, blocks)
     n_sums = len(found) - N_SUMS - 2
@@ -151,13 +165,11 @@ def _modelled(block: Block) -> NDArray[np.bool_]:
     return np.ones(block.log_proba.shape[1], dtype=bool) if block.no_model is None else ~block.no_model
 
 
-def _block_sums(
-    block: Block, combined: Floats, plain: Floats, labels: tuple[Floats, Floats, Floats]
-) -> tuple[float, ...]:
-    """`_Sums` of a block; labels of annotators, model and team as shares."""
+def _block_sums(block: Block, predicted: HeldOut, *, team: Floats, model: Floats) -> tuple[float, ...]:
+    """`_Sums` of a block; labels of team and model as shares."""
     assert block.answers is not None
     assert block.true_label is not None
-    human, model, team = labels
+    combined, plain, human = predicted.combined, predicted.plain, predicted.human
     of_truth = block.true_label, np.arange(len(block.true_label))
     weight = np.ones(len(block.true_label)) if block.weight is None else block.weight
     answered, modelled = human.any(axis=0), _modelled(block)

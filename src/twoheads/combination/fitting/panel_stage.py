@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from twoheads.combination.fitting import dependence_stage
-from twoheads.combination.fitting.holdout import CrossFittedPredictions, holdout_counts
+from twoheads.combination.fitting.holdout import CrossFittedPredictions, HeldOut, holdout_counts
 from twoheads.combination.fitting.holdout_record import HoldoutRecord
 from twoheads.combination.fitting.state import FitState
 from twoheads.combination.panel import Panel
@@ -47,16 +47,16 @@ def fit_panel(state: FitState) -> FitState:
     limit = min(MOST_ITEMS, MOST_NUMBERS // state.schema.n_classes)
     predictions = dependence_stage.held_out_predictions(state)
     block, panel = joined(list(labelled.subsample(limit))), Panel()
-    combined, plain, human, people = predictions(block)
+    predicted = predictions(block)
     left_out = panel.fit_labelled(
         block,
-        combined,
+        predicted.combined,
         members,
         scored=np.empty(0, dtype=np.intp) if state.response is None else state.response.scored_[0],
         correlation=state.dependence.correlation_,
     )
     if len(labelled) <= limit:
-        holdout = holdout_counts([block], lambda _: (left_out, plain, human, people), state.rivals)
+        holdout = holdout_counts([block], lambda _: replace(predicted, combined=left_out), state.rivals)
     else:
         holdout = _holdout_of_many(state, panel, predictions, block, left_out)
     return replace(state, panel=panel, holdout=holdout)
@@ -70,13 +70,13 @@ def _holdout_of_many(
     order = np.argsort(sample.number)
     number = sample.number[order]
 
-    def held_out(block: Block) -> tuple[Floats, Floats, Floats, Floats]:
+    def held_out(block: Block) -> HeldOut:
         assert block.number is not None
-        combined, plain, human, people = predictions(block)
-        proba = panel.proba(combined, block)
+        predicted = predictions(block)
+        proba = panel.proba(predicted.combined, block)
         place = np.minimum(np.searchsorted(number, block.number), len(number) - 1)
         own = np.flatnonzero(number[place] == block.number)
         proba[:, own] = left_out[:, order[place[own]]]
-        return proba, plain, human, people
+        return replace(predicted, combined=proba)
 
     return holdout_counts(dependence_stage.few_labelled(state), held_out, state.rivals)

@@ -6,7 +6,7 @@
 | none | yes | no | start, agreement, held temperature, EM of the matrices |
 | none | yes | yes | start (or votes), EM, dependence from its prior, at EM's temperature |
 | some | no | | counts; (votes, and) EM if there are unlabelled items of positive weight |
-| some | yes | no | counts; agreement, and few labels backed, if there are unlabelled items; dependence |
+| some | yes | no | counts; agreement, and few labels, if there are unlabelled items; dependence |
 | some | yes | yes | counts, dependence; with unlabelled items start (or votes) and EM between, and its temperature |
 
 After the dependence, a panel is fitted where members and labels are many enough (`panel_stage.panel_members`).

@@ -39,9 +39,9 @@ def decisive_gains(
     gain = np.empty(len(question))
 
     def write(chunk: slice) -> None:
-        at, said = question[chunk], answer[chunk]
+        at, given = question[chunk], answer[chunk]
         rows, who = item[at], person[at]
-        posterior = normalise_exp(rule.log_joint(with_one_more(block.take(rows), who * len(belief) + said)))
+        posterior = normalise_exp(rule.log_joint(with_one_more(block.take(rows), who * len(belief) + given)))
         gain[chunk] = posterior.max(axis=0) - posterior[choice[rows], np.arange(len(rows))]
 
     for _ in map_blocks(write, block_slices(len(question), len(belief))):

@@ -43,7 +43,7 @@ class AnswerRows:
         return self._take((self.truth == MISSING) & (self.posterior is not None))
 
     def of(self, who: list[int]) -> AnswerRows:
-        """Those of some people, who are numbered anew."""
+        """Those of some people, numbered by their place in ``who``."""
         if len(who) == self.n_people:
             return self
         place = np.full(self.n_people, MISSING)
@@ -93,10 +93,10 @@ class AnswerRows:
         top, bottom = sums(code, self.weight * each, n_codes), sums(code, self.weight, n_codes)
         return ratio(top, bottom, float(top.sum() / bottom.sum()) if len(code) else 1.0)
 
-    def _take(self, some: NDArray[np.bool_]) -> AnswerRows:
-        item, person, label, truth = (each[some] for each in (self.item, self.person, self.label, self.truth))
-        cluster = np.unique(self.cluster[some], return_inverse=True)[1]
-        return AnswerRows(self.n_people, item, person, label, truth, cluster, self.weight[some], self.posterior)
+    def _take(self, rows: NDArray[np.bool_]) -> AnswerRows:
+        item, person, label, truth = (each[rows] for each in (self.item, self.person, self.label, self.truth))
+        cluster = np.unique(self.cluster[rows], return_inverse=True)[1]
+        return AnswerRows(self.n_people, item, person, label, truth, cluster, self.weight[rows], self.posterior)
 
 
 def answer_rows(

@@ -65,17 +65,17 @@ def shares_from_counts(counts: Floats, *, measured: bool) -> ClassShares:
 def _from_answers(
     known: AnswerRows, rest: AnswerRows, n_classes: int, label: int, of_class: bool
 ) -> Shares | BelievedShares:
-    said, elsewhere = ((each.label == label) == of_class for each in (known, rest))
+    matches, matches_elsewhere = ((each.label == label) == of_class for each in (known, rest))
     true = ((known.truth == label) == of_class).astype(np.float64)
     here, there = (_belief(each, label, of_class) for each in (known, rest))
     if not len(true):
-        return believed_shares(rest.counts(there * elsewhere), rest.counts(there))
+        return believed_shares(rest.counts(there * matches_elsewhere), rest.counts(there))
     if known.of_one_class():
         if not (true.all() and (of_class or n_classes == 2)):
-            return believed_shares(rest.counts(there * elsewhere), rest.counts(there))
+            return believed_shares(rest.counts(there * matches_elsewhere), rest.counts(there))
         rest = replace(rest, posterior=None).unlabelled()  # what is believed of items shows nothing of this class
-        elsewhere, there = np.zeros(0, dtype=bool), np.zeros(0)
-    top = Evidence(true * said, here * said, there * elsewhere)
+        matches_elsewhere, there = np.zeros(0, dtype=bool), np.zeros(0)
+    top = Evidence(true * matches, here * matches, there * matches_elsewhere)
     return measured_ratios(top, Evidence(true, here, there), known.by_person(), rest.by_person())
 
 

@@ -27,25 +27,25 @@ def fit_gain_factor(result: FitResult, answer_log_temperature: float) -> float:
     """How much of an expected gain comes, from the labelled items of the saved sample; 1 without any.
 
     Of each item with a model row one answer is kept aside: the gain that is expected of that person's answer is
-    compared with what it does to the label. If every item has one answer, what it did is taken from the hold-out
-    record, where each item is predicted without itself.
+    compared with the realised gain. If every item has one answer, that is taken from the hold-out record, where each
+    item is predicted without itself.
     """
     block = _labelled(result)
     if block is None:
         return gain_factor(0.0, 0.0, 0.0, 0.0)
-    asked = _one_answer(block)
+    column = _one_answer(block)
     empty = _with_answers(block, np.full(block.n_items, MISSING))
     before = normalise_exp(result.rule.log_joint(empty))
-    person = asked // result.schema.n_classes
-    promised = float(_promised(result, empty, before, person, answer_log_temperature).mean())
+    person = column // result.schema.n_classes
+    expected = float(_expected_gain(result, empty, before, person, answer_log_temperature).mean())
     record = result.holdout
     if record is not None and not result.statistics.has_overlap and record.answered == record.modelled == record.n:
-        return gain_factor(promised, *record.over_model, record.n)
-    after = normalise_exp(result.rule.log_joint(_with_answers(block, asked)))
+        return gain_factor(expected, *record.over_model, record.n)
+    after = normalise_exp(result.rule.log_joint(_with_answers(block, column)))
     assert block.true_label is not None
     less_wrong = label_error(before, block.true_label) - label_error(after, block.true_label)
     won, lost = (float(np.maximum(each, 0.0).sum()) for each in (less_wrong, -less_wrong))
-    return gain_factor(promised, won, lost, float(block.n_items))
+    return gain_factor(expected, won, lost, float(block.n_items))
 
 
 def _labelled(result: FitResult) -> Block | None:
@@ -75,7 +75,9 @@ def _with_answers(block: Block, column: Codes) -> Block:
     return replace(block, answers=Answers(column), confidence=None, unsure=None)
 
 
-def _promised(result: FitResult, empty: Block, before: Floats, person: Codes, answer_log_temperature: float) -> Floats:
+def _expected_gain(
+    result: FitResult, empty: Block, before: Floats, person: Codes, answer_log_temperature: float
+) -> Floats:
     """The expected gain of a person's answer about items without any, (n_items,); person (n_items,)."""
     rule: CombinationRule = result.rule
     belief, choice = belief_before_answer(rule, empty, before, answer_log_temperature), before.argmax(axis=0)

@@ -140,9 +140,9 @@ class _BlockSums:
             crowd = counts.sum(axis=0)
         else:
             crowd = crowd_counts(block, n_classes=n_classes, correlation=settings.correlation)
-        asked = block.has_answer().astype(np.float64)
-        with_model = block.weighted_sum(asked if block.no_model is None else asked * ~block.no_model)
-        answered = np.array([with_model, block.weighted_sum(asked) - with_model])
+        has_answer = block.has_answer().astype(np.float64)
+        with_model = block.weighted_sum(has_answer if block.no_model is None else has_answer * ~block.no_model)
+        answered = np.array([with_model, block.weighted_sum(has_answer) - with_model])
         overlap: Any = model_overlap(block.log_proba, block.weight) if settings.overlap else 0.0
         response: Any = 0.0 if settings.response is None else settings.response.counts(block, weighted_target(block))
         return labels, counts, crowd, answered, overlap, response

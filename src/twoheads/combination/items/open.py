@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twoheads.combination.items.chunked import ChunkedItems, on_cluster, spill_to_disk
+from twoheads.combination.items.chunked import ChunkedItems
+from twoheads.combination.items.chunking import on_cluster, spill_to_disk
 from twoheads.combination.items.in_memory import MAX_NUMBERS, InMemoryItems
 from twoheads.combination.items.protocol import Schema
 from twoheads.combination.items.reading import Reading

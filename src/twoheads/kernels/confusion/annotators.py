@@ -25,6 +25,16 @@ from twoheads.kernels.confusion.abilities import (
     right_and_answers,
 )
 from twoheads.kernels.numerics.sampling import evenly_spaced
+from twoheads.kernels.priors import (
+    ACCURACIES_LOG_SD,
+    ACCURACIES_STRENGTH,
+    ACCURACY_RIGHT,
+    ACCURACY_WRONG,
+    PERSON_LOG_SD,
+    PERSON_STRENGTH,
+    SPREAD_LOG_SD,
+    SPREAD_MEDIAN,
+)
 from twoheads.kernels.simplex import normalise_exp
 
 SPREAD: Floats = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
@@ -65,7 +75,7 @@ def fit_annotators(counts: Floats, crowd: Floats) -> Annotators:
     odds = accuracy_odds(crowd)
     subset = evenly_spaced(len(counts), _SPREAD_ANNOTATORS)
     evidence = log_evidence(right[subset], answers[:, subset], odds, SPREAD).sum(axis=1)
-    spread = float(SPREAD[np.argmax(evidence - 0.5 * np.log(SPREAD / 0.5) ** 2)])
+    spread = float(SPREAD[np.argmax(evidence - 0.5 * (np.log(SPREAD / SPREAD_MEDIAN) / SPREAD_LOG_SD) ** 2)])
     abilities = ability_posteriors(right, answers, odds, spread)
     weight = normalise_exp(abilities.log_weight)
     ability = np.einsum("kp,kp->p", weight, abilities.node)
@@ -102,7 +112,7 @@ def strength_of_most_evidence(counts: Floats, means: Floats) -> float:
         (gammaln(s * mean + count) - gammaln(s * mean)).sum() + (gammaln(s) - gammaln(s + total)).sum()
         for s in STRENGTH
     ]
-    return float(STRENGTH[np.argmax(evidence - 0.5 * (np.log(STRENGTH / 30.0) / 1.5) ** 2)])
+    return float(STRENGTH[np.argmax(evidence - 0.5 * (np.log(STRENGTH / PERSON_STRENGTH) / PERSON_LOG_SD) ** 2)])
 
 
 def annotator_matrices(counts: Floats, crowd: Floats, annotators: Annotators) -> Floats:
@@ -179,14 +189,17 @@ def accuracy_prior(right: Floats, answers: Floats) -> tuple[float, float]:
     right, answers = right[has_answers], answers[has_answers]
     subset = evenly_spaced(len(right), _PRIOR_ANNOTATORS)
     hits, misses = right[subset], np.maximum(answers[subset] - right[subset], 0.0)
+    log_strength = np.log(ACCURACIES_STRENGTH)
 
     def loss(at: Floats) -> float:
         a, b = _beta_parameters(at)
         evidence = float((betaln(a + hits, b + misses) - betaln(a, b)).sum())
         mean = expit(at[0])
-        return float(-evidence - 3.0 * np.log(mean) - np.log1p(-mean) + 0.5 * ((at[1] - np.log(10.0)) / 1.5) ** 2)
+        deviation = (at[1] - log_strength) / ACCURACIES_LOG_SD
+        against = -evidence - ACCURACY_RIGHT * np.log(mean) - ACCURACY_WRONG * np.log1p(-mean)
+        return float(against + 0.5 * deviation**2)
 
-    best = minimize(loss, [1.0, np.log(10.0)], method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6}).x
+    best = minimize(loss, [1.0, log_strength], method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6}).x
     return _beta_parameters(np.clip(best, -10.0, 10.0))
 
 

@@ -19,6 +19,7 @@ from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.special import expit, gammaln, logit, logsumexp
 
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.priors import ACCURACY_RIGHT, ACCURACY_WRONG, COLUMN_LOG_SD, COLUMN_STRENGTH
 
 ACCURACY: Floats = expit(np.linspace(logit(0.03), logit(0.995), 24))
 STRENGTH: Floats = np.geomspace(1.0, 1000.0, 11)
@@ -247,8 +248,8 @@ def _mix(moments: Floats, total: Floats, shrinkage: float) -> tuple[Floats, Floa
 
 def _log_prior(n_shapes: int) -> Floats:
     # Equal steps in logit a and in log s: the density of a needs its Jacobian a (1 - a).
-    accuracy = 3.0 * np.log(ACCURACY) + np.log1p(-ACCURACY)
-    strength = -0.5 * ((np.log(STRENGTH) - np.log(15.0)) / 1.2) ** 2
+    accuracy = ACCURACY_RIGHT * np.log(ACCURACY) + ACCURACY_WRONG * np.log1p(-ACCURACY)
+    strength = -0.5 * ((np.log(STRENGTH) - np.log(COLUMN_STRENGTH)) / COLUMN_LOG_SD) ** 2
     node = accuracy[:, None] + strength
     return np.asarray(np.repeat((node - logsumexp(node))[None] - np.log(n_shapes), n_shapes, axis=0))
 

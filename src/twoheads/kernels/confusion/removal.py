@@ -1,8 +1,8 @@
 """What is taken away where each labelled answer is left out: the whole weight of its item, from its own cell.
 
-An answer that stands for w items of the population is w in the counts, all of which vouch for it. A cell is a pair
-(column of the answer, truth). Rows without an answer are needed at every distinct weight of a cell: they are computed
-at a bounded number of weights, and between these they are polynomials of the weight.
+An answer that stands for w items of the population is w in the counts, all of which come from its own item. A cell is a
+pair (column of the answer, truth). Rows without an answer are needed at every distinct weight of a cell: they are
+computed at a bounded number of weights, and between these they are polynomials of the weight.
 """
 
 from __future__ import annotations

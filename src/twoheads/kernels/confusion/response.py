@@ -12,6 +12,7 @@ from scipy.special import gammaln
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.numerics.quantiles import higher_quantiles
+from twoheads.kernels.priors import LEVELS_STRENGTH, RESPONSE_LOG_SD, UNSURE_STRENGTH
 
 N_LEVELS = 4
 STRENGTH: Floats = np.geomspace(1.0, 5000.0, 16)
@@ -49,7 +50,7 @@ def level_probabilities(counts: Floats) -> Floats:
     is_right = np.eye(n_classes, dtype=bool)[:, None, :]
     psi = [(group + 5.0 * common) / (group.sum() + 5.0) for group in (right, np.maximum(total - right, 0.0))]
     mean = np.where(is_right, psi[0][:, None], psi[1][:, None])
-    strength = dirichlet_strength(counts, mean, np.log(100.0))
+    strength = dirichlet_strength(counts, mean, LEVELS_STRENGTH)
     return np.asarray((counts + strength * mean) / (counts.sum(axis=1, keepdims=True) + strength))
 
 
@@ -63,16 +64,16 @@ def unsure_probabilities(unsure: Floats, answered: Floats) -> Floats:
         return np.full(len(unsure), common)
     counts = np.stack([unsure, answered])[None]
     mean = np.broadcast_to(np.array([common, 1.0 - common])[None, :, None], counts.shape)
-    strength = dirichlet_strength(counts, mean, np.log(30.0))
+    strength = dirichlet_strength(counts, mean, UNSURE_STRENGTH)
     return np.asarray((unsure + strength * common) / (unsure + answered + strength))
 
 
-def dirichlet_strength(counts: Floats, mean: Floats, log_centre: float) -> float:
-    """Strength of Dirichlet columns (along axis 1) of most evidence, ``log s ~ Normal(log_centre, 1.5^2)``."""
+def dirichlet_strength(counts: Floats, mean: Floats, median: float) -> float:
+    """Strength of Dirichlet columns (along axis 1) of most evidence, ``log s ~ Normal(log median, 1.5^2)``."""
     total = counts.sum(axis=1)
     cell = counts > 0
     count, at = counts[cell], mean[cell]
     evidence = [
         (gammaln(s * at + count) - gammaln(s * at)).sum() + (gammaln(s) - gammaln(s + total)).sum() for s in STRENGTH
     ]
-    return float(STRENGTH[np.argmax(evidence - 0.5 * ((np.log(STRENGTH) - log_centre) / 1.5) ** 2)])
+    return float(STRENGTH[np.argmax(evidence - 0.5 * ((np.log(STRENGTH) - np.log(median)) / RESPONSE_LOG_SD) ** 2)])

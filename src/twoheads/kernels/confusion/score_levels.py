@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.confusion.response import dirichlet_strength
+from twoheads.kernels.priors import LEVELS_STRENGTH
 
 N_LEVELS = 10
 #: Weight of the member's own distribution of levels, which is the same for both classes.
@@ -148,7 +149,7 @@ def level_shares(counts: Floats, sizes: Codes, upper: Codes) -> Floats:
     upper   (n_members,) the first level of the upper side
     """
     mean = np.stack([_smoothed(each, n) for each, n in zip(counts, sizes, strict=True)])
-    strength = dirichlet_strength(counts, mean, np.log(100.0))
+    strength = dirichlet_strength(counts, mean, LEVELS_STRENGTH)
     given = counts + strength * mean
     is_upper = (np.arange(counts.shape[1]) >= np.asarray(upper)[:, None])[:, :, None]
     sides = [np.where(side, given, 0.0).sum(axis=1, keepdims=True) for side in (~is_upper, is_upper)]

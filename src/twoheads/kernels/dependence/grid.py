@@ -14,8 +14,8 @@ from twoheads.kernels.dependence.witnesses import CORRELATION_BOUNDS, Factors, S
 from twoheads.kernels.priors import HELD_SD
 
 Values: TypeAlias = Callable[[Factors, Floats | None, float], Floats]
-#: Log-density of the log temperature from items without truth, at each of the given values.
-Agreement: TypeAlias = Callable[[Floats], Floats]
+#: Log-density of the log temperature from items without truth, at each of the given values, such as an `Agreement`.
+LogDensity: TypeAlias = Callable[[Floats], Floats]
 
 #: Weight, in labels, of the model's own likelihood, which stabilises its temperature when labels are few.
 MODEL_ALONE_LABELS = 30.0
@@ -104,7 +104,7 @@ class Target:
     values: Values
     n: float
     prior: DependencePrior
-    agreement: Agreement | None
+    agreement: LogDensity | None
     ratio: StrengthRatio
 
     def temperatures(self, low: float, high: float, number: int) -> Floats:

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.dependence.grid import (
-    Agreement,
+    LogDensity,
     Target,
     Values,
     first_guess,
@@ -39,7 +39,7 @@ def fit_dependence(
     n: float,
     n_classes: int,
     prior: DependencePrior | None = None,
-    agreement: Agreement | None = None,
+    agreement: LogDensity | None = None,
     ratio: StrengthRatio | None = None,
 ) -> DependenceNodes:
     """Nodes over (tau, r, c) and their weights, for up to ``MODE_LABELS`` labelled items.

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.special import betainc
 
 from twoheads.kernels.arrays import MISSING, Codes, Floats
+from twoheads.kernels.priors import ONLY_ONE_RIGHT
 
-#: Pseudo-counts of items that only one partner got right: few labels do not show which is better.
-PRIOR_COUNT = 8.0
 #: Labels at which the preference in close calls is half as strong.
 CLOSE_CALL_LABELS = 30.0
 #: With a probability of erring less than a partner below the first, the team answers as that partner; between the two
@@ -62,7 +61,7 @@ def fit_preference(
     human_only, model_only  b and c, the weights of items that only the human, and only the model, got right
     chances                 probability that the combination errs less than the human alone, and than the model alone
     """
-    lead = 1.0 - 2.0 * float(betainc(human_only + PRIOR_COUNT, model_only + PRIOR_COUNT, 0.5))
+    lead = 1.0 - 2.0 * float(betainc(human_only + ONLY_ONE_RIGHT, model_only + ONLY_ONE_RIGHT, 0.5))
     return Preference(lead, lead**2 * CLOSE_CALL_LABELS / (CLOSE_CALL_LABELS + n), chances)
 
 

@@ -120,6 +120,16 @@ def model_share(answers_per_item: float) -> float:
     return 1.0 - (1.0 - MODEL_SHARE) / answers_per_item
 
 
+def group_correlation(correlation: float, own_correlation: float, answers_per_item: float) -> float:
+    """The correlation with the model of the mean of n answers, each of which has ``correlation`` with it.
+
+    With s the correlation of two answers, their mean has the variance ``(1 + (n - 1) s) / n`` and the same covariance
+    with the model: more of what is left of it is shared.
+    """
+    variance = (1.0 + (answers_per_item - 1.0) * own_correlation) / answers_per_item
+    return float(min(correlation / np.sqrt(variance), CORRELATION_BOUNDS[1]))
+
+
 def soft_correlation(correlation: Floats | float) -> Floats:
     """The correlation within its bounds."""
     return _soft_clip(correlation, *CORRELATION_BOUNDS, CORRELATION_SOFTNESS)
@@ -168,7 +178,8 @@ def strength_ratio(model: Floats, answer: float, n: float, answers_per_item: flo
     """
     log_ratio = np.clip(np.log(model / answer), -np.log(MOST_RATIO), np.log(MOST_RATIO))
     trust = n / (n + RATIO_LABELS) / answers_per_item
-    return StrengthRatio(PchipInterpolator(STRENGTH_TEMPERATURES, trust * log_ratio))
+    curve = PchipInterpolator(STRENGTH_TEMPERATURES, trust * log_ratio)
+    return StrengthRatio(curve, model_share(answers_per_item))
 
 
 def _strength(removed: Floats) -> Floats:

@@ -129,7 +129,8 @@ def error_correlation(
     influence = products - estimate * (number - 1.0) * squares / 2.0
     se = float(np.linalg.norm(weight * influence)) / n_pairs
     reach = float(norm.isf((1.0 - level) / 2.0)) * se
-    return tuple(float(np.clip(value, -1.0, 1.0)) for value in (estimate, estimate - reach, estimate + reach))  # type: ignore[return-value]
+    middle, low, high = np.clip([estimate, estimate - reach, estimate + reach], -1.0, 1.0).tolist()
+    return middle, low, high
 
 
 def effective_members(correlation: float, n_members: int) -> float:

@@ -18,13 +18,14 @@ from scipy.optimize import minimize_scalar
 
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.calibration.tempering import LOG_TEMPERATURE_BOUNDS, tempered
+from twoheads.kernels.priors import (
+    ANSWER_TEMPERATURE_SD,
+    GAIN_FACTOR_MEAN,
+    GAIN_FACTOR_SD,
+    LARGEST_GAIN_FACTOR,
+)
 from twoheads.kernels.scoring.decisive import MANY_CLASSES, best_products
 from twoheads.kernels.simplex import FLOOR
-
-#: Scale of theta's prior.
-ANSWER_TEMPERATURE_SD = 0.5
-#: Prior of the realised gain over the expected one, and the largest factor.
-GAIN_FACTOR_MEAN, GAIN_FACTOR_SD, LARGEST_GAIN_FACTOR = 1.0, 1.0, 1.2
 
 
 def answer_log_likelihood_at(log_proba: Floats, likelihood: Floats, weight: Floats, log_temperature: float) -> float:
@@ -69,7 +70,7 @@ def gains(proba: Floats, posterior: Floats, choice: Codes, worth: Floats | None 
     return np.asarray(np.einsum("an,an->n", proba, better))
 
 
-def gain_factor(promised: float, won: float, lost: float, n: float) -> float:
+def gain_factor(expected: float, won: float, lost: float, n: float) -> float:
     """How much of an expected gain comes: the posterior mean of a factor f, cut to [0, 1.2].
 
     On n items whose truth is known answers made ``won`` labels right and ``lost`` wrong, where a mean gain g was
@@ -80,7 +81,7 @@ def gain_factor(promised: float, won: float, lost: float, n: float) -> float:
     if not n > 0:
         return GAIN_FACTOR_MEAN
     precision, variance = GAIN_FACTOR_SD**-2, (won + lost + 1.0) / n
-    evidence = promised * (won - lost) / variance, n * promised**2 / variance
+    evidence = expected * (won - lost) / variance, n * expected**2 / variance
     factor = (precision * GAIN_FACTOR_MEAN + evidence[0]) / (precision + evidence[1])
     return float(np.clip(factor, 0.0, LARGEST_GAIN_FACTOR))
 

@@ -1,8 +1,8 @@
-"""Items compared by what the members say who are here, where others of a fitted team are absent for all of them.
+"""Items compared by the members who are here, where others of a fitted team are absent for all of them.
 
 The key of an item is a sum of words, one for each answer and each row of a model, which are then mixed
 (`twoheads.tables.fingerprints.stirred`). So a learnt item has the key of one here if its sum is larger by words that
-absent members may have said: each of them one of K + 2 things (a class, "unsure", nothing).
+absent members may have added: each of them one of K + 2 (a class, "unsure", nothing).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ NOBODY = MembersAtFit()
 def keys_of_those_here(
     learnt: NDArray[np.int64], those: NDArray[np.int64], observations: Observations, members: MembersAtFit
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The keys of learnt items and of others, both without what only absent members have said.
+    """The keys of learnt items and of others, both without the words of absent members.
 
     learnt, those  (n_learnt,) and (n_items,) keys; ``observations`` are those items
     """
@@ -67,27 +67,27 @@ def keys_of_those_here(
         return learnt, those
     names = list(map(label_text, observations.classes.tolist()))
     people = [name for name in members.people if name not in _who_answered(observations)]
-    said = [[0, answer_word(who, None), *(answer_word(who, name) for name in names)] for who in people]
+    absent = [[0, answer_word(who, None), *(answer_word(who, name) for name in names)] for who in people]
     if _lacks_numbers(observations, members):  # then means of probabilities cannot be compared: only answers are
         answers, unsure = observations.answers, observations.unsure
         those = stirred(answer_hashes(answers, unsure, observations.annotators, observations.classes)).view(np.int64)
-        said += [[0, word] for word in members.model_words()]
-    n_sums = np.prod([len(words) for words in said], dtype=float)
-    if not said or n_sums * len(learnt) > _MOST_SUMS:
+        absent += [[0, word] for word in members.model_words()]
+    n_sums = np.prod([len(words) for words in absent], dtype=float)
+    if not absent or n_sums * len(learnt) > _MOST_SUMS:
         return learnt, those
     there, found = np.unique(unstirred(those.view(np.uint64))), learnt.copy()
     own = unstirred(learnt.view(np.uint64))
-    for word in _sums(said):
+    for word in _sums(absent):
         rest = own - word
         same = np.isin(rest, there)
         found[same] = stirred(rest[same]).view(np.int64)
     return found, those
 
 
-def _sums(said: Sequence[Sequence[int]]) -> _Words:
+def _sums(words_of_each: Sequence[Sequence[int]]) -> _Words:
     """Each sum of one word of each member."""
     total = np.zeros(1, dtype=np.uint64)
-    for words in said:
+    for words in words_of_each:
         total = (total[:, None] + np.array(words, dtype=np.uint64)).ravel()
     return total
 
@@ -95,11 +95,11 @@ def _sums(said: Sequence[Sequence[int]]) -> _Words:
 def _who_answered(observations: Observations) -> set[str]:
     """The people with an answer, of which "unsure" is one."""
     column = observations.answers.column
-    said = {*np.unique(column[column != MISSING] // len(observations.classes)).tolist()}
+    numbers = {*np.unique(column[column != MISSING] // len(observations.classes)).tolist()}
     if observations.unsure is not None:
         column = observations.unsure.column
-        said |= {*np.unique(column[column != MISSING]).tolist()}
-    return {observations.annotators[at] for at in said}
+        numbers |= {*np.unique(column[column != MISSING]).tolist()}
+    return {observations.annotators[at] for at in numbers}
 
 
 def _lacks_numbers(observations: Observations, members: MembersAtFit) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from twoheads.combination.absent_members import NOBODY, MembersAtFit, keys_of_those_here
-from twoheads.combination.item_contents import (
+from twoheads.combination.learnt.absent_members import NOBODY, MembersAtFit, keys_of_those_here
+from twoheads.combination.learnt.item_contents import (
     REPEATED,
     Contents,
     looks_asked_again,
@@ -25,25 +25,24 @@ from twoheads.combination.item_contents import (
     share_repeated,
     told_by_part,
 )
-from twoheads.combination.item_ids import NO_SPAN, Span, advice_on_ids, goes_on, joined_span, numbers_and_hashes
-from twoheads.combination.recognised import Recognised
+from twoheads.combination.learnt.item_ids import NO_SPAN, Span, advice_on_ids, goes_on, joined_span, numbers_and_hashes
+from twoheads.combination.learnt.item_numbers import (
+    FULL,
+    as_probabilities,
+    between_0_and_1,
+    class_weights,
+    decimals_of,
+)
+from twoheads.combination.learnt.recognised import Recognised
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
-from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.simplex import without_zeros_read
 from twoheads.observations import Observations
-from twoheads.observations.labels import label_text
 from twoheads.storage.artifact import register
 from twoheads.tables.fingerprints import answer_hashes, stirred, text_hash
 
 #: Of more items than this a sample is kept: then it is only known of a table whether it has any of them.
 MAX_ITEMS = 100_000
-#: Decimals of probabilities that are not rounded; single precision keeps about so many.
-FULL = 7
-#: With fewer probabilities than this, rounding is not looked for.
-_FEW_NUMBERS = 20
-#: Rows that are looked at for it.
-_LOOKED_AT = 50
 
 _Words = NDArray[np.int64]
 
@@ -79,12 +78,12 @@ class LearntItems(BaseEstimator):
         rows = np.flatnonzero(truth != MISSING)
         known = observations if len(rows) == len(observations) else observations.take(rows)
         key = answer_hashes(known.answers, known.unsure, known.annotators, known.classes)
-        probas = [_probabilities(proba, known.model_scale) for proba in known.model_proba]
+        probas = [as_probabilities(proba, known.model_scale) for proba in known.model_proba]
         models, numbers = known.models if probas else (), list(known.model_proba)
         scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
         numbers += [values[:, None] for values in scores.values()]
-        decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
-        of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
+        decimals = FULL if known.model_scale != "probability" else decimals_of(numbers)
+        of_scores = {name: between_0_and_1(values) for name, values in scores.items()}
         found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
         return replace(found, span=span)
 
@@ -100,7 +99,7 @@ class LearntItems(BaseEstimator):
             probas[0][block.no_model] = np.nan
         key = answer_hashes(block.answers, block.unsure, annotators, classes)
         nobody = np.zeros(block.n_items, dtype=np.int64)
-        return cls._made(nobody, key, probas, models, classes, _decimals(probas))
+        return cls._made(nobody, key, probas, models, classes, decimals_of(probas))
 
     @classmethod
     def _made(
@@ -113,14 +112,14 @@ class LearntItems(BaseEstimator):
         decimals: int,
         of_scores: Mapping[str, Floats] | None = None,
     ) -> LearntItems:
-        place = np.zeros((2, len(key)))
+        place, weights = np.zeros((2, len(key))), class_weights(classes)
         names = models if len(models) > 1 else ("",) * len(probas)  # one model is the same with or without a name
         if of_scores:
             names, probas = (*names, *of_scores), [*probas, *of_scores.values()]
         for name, proba in zip(names, probas, strict=True):
             blank = np.isnan(proba[:, 0])
             key = key + np.where(blank, np.uint64(0), np.uint64(text_hash(name) | 1))
-            place += np.where(blank, 0.0, _class_weights(classes) @ np.nan_to_num(proba).T)
+            place += np.where(blank, 0.0, weights @ np.nan_to_num(proba).T)
         place /= max(1, len(probas))
         ends = decimals, decimals
         found = cls(len(key), id_hash, stirred(key).view(np.int64), place, ends, len(classes), max(1, len(probas)))
@@ -197,7 +196,7 @@ class LearntItems(BaseEstimator):
         return looks_asked_again(own.contents, those.contents, *rests)
 
     def _beside(self, observations: Observations, members: MembersAtFit) -> tuple[LearntItems, LearntItems]:
-        """These items and others, both by what the members have said who are here."""
+        """These items and others, both by the answers and numbers of the members who are here."""
         those = LearntItems.of(observations, np.zeros(len(observations), dtype=np.intp))
         if those.n_missing:
             return self, those
@@ -254,46 +253,3 @@ class LearntItems(BaseEstimator):
         for place in self.place:
             words = stirred(words ^ np.ascontiguousarray(place + 0.0).view(np.uint64))
         return stirred(words ^ self.id_hash.view(np.uint64))
-
-
-def _probabilities(proba: NDArray[Any], model_scale: str) -> Floats:
-    """A model's rows as probabilities that sum to 1, (n_items, n_classes); NaN without a row."""
-    numbers = np.asarray(proba, dtype=np.float64)
-    if model_scale != "probability":
-        numbers = np.exp(numbers - numbers.max(axis=1, keepdims=True))
-    return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
-
-
-def _between_0_and_1(scores: Floats) -> Floats:
-    """Scores as if they were probabilities of two classes, (n_items, 2); what is rounded moves by no more than it did.
-
-    They rise with the second class, as ``Observations.scores`` do.
-    """
-    second = 0.5 + np.arctan(scores) / np.pi
-    return np.stack([1.0 - second, second], axis=1)
-
-
-def _class_weights(classes: NDArray[Any]) -> Floats:
-    """Weights from 0 to 1 that depend on the names and not on their order, (2, n_classes)."""
-    rank = np.argsort(np.argsort([label_text(name) for name in classes.tolist()]))
-    return np.outer([0.6180339887498949, 0.4142135623730951], rank) % 1.0
-
-
-def _decimals(probas: Sequence[NDArray[Any]]) -> int:
-    """To how many decimals all probabilities are rounded: 1 to 6, or `FULL`."""
-    rows = [proba[evenly_spaced(len(proba), _LOOKED_AT)].astype(np.float64) for proba in probas]
-    if sum(row.size for row in rows) < _FEW_NUMBERS:
-        return FULL
-    found = (decimals for decimals in range(1, FULL) if all(_is_rounded(row, decimals) for row in rows))
-    return next(found, FULL)
-
-
-def _is_rounded(proba: Floats, decimals: int) -> bool:
-    """Whether all are multiples of a unit, also of one that was made a bit larger or smaller for the sum to be 1."""
-    n_classes = proba.shape[1]
-    off = n_classes // 2 + 1 if decimals <= 4 else 0
-    rounded = np.isnan(proba[:, 0])
-    for unit in 10**decimals + np.arange(-off, off + 1):
-        scaled = proba * unit
-        rounded |= (np.abs(scaled - np.rint(scaled)) <= 1e-7 * unit + 1e-9).all(axis=1)
-    return bool(rounded.all())
