@@ -370,6 +370,24 @@ def test_words_for_unsure_are_pointed_out(tmp_path):
     assert not found.findings.blocks_fit
 
 
+def unsure_table(path):
+    """Two people, one of whom says unsure in his own words, and four models, one of which names one class only."""
+    rows = [
+        f"{at},{('no', 'yes')[at % 2]},{('yes', 'no', 'weiß nicht')[at % 3]},{at % 2},{1 - at % 2}" for at in range(30)
+    ]
+    more = [f",0.{1 + 7 * (at % 2)},{at % 2 + at % 3},{('no', 'yes')[at % 2] if at < 12 else ''}" for at in range(30)]
+    head = "item,human_ann,human_bob,a.p_yes,a.p_no,b.p_yes,c.score,truth"
+    return write(path, "\n".join([head, *map("".join, zip(rows, more, strict=True)), ""]))
+
+
+def test_a_model_of_one_column_is_used_as_a_fit_uses_it_whatever_people_say(tmp_path):
+    path = unsure_table(tmp_path / "t.csv")
+    found = tables.check(path)
+    assert found.roles.models == {"a": {"yes": "a.p_yes", "no": "a.p_no"}, "b": {"yes": "b.p_yes"}}
+    assert found.unused == []
+    assert {*tables.scan(path, positive="yes").models} == {"a", "b"}
+
+
 def test_the_csv_of_label_studio_is_refused(tmp_path):
     path = tmp_path / "export.csv"
     path.write_text("annotation_id,annotator,id,image,kind,lead_time\n1,7,1,a.png,cat,3.5\n2,8,1,a.png,dog,2.5\n")
