@@ -364,10 +364,12 @@ def test_words_for_unsure_are_pointed_out(tmp_path):
     found = tables.check(write(tmp_path / "t.csv", "\n".join(["Case ID,Reader Ann,Reader Bob", *rows, ""])))
     (sentence,) = found.findings.problem_sentences()
     assert sentence == (
-        "column 'Reader Ann': a label that may mean that somebody was unsure; if so, write unsure, which is an "
-        "answer but not a class (2 cells; in row 2: Not sure)."
+        "column 'Reader Ann': a label that may mean that somebody was unsure; if so, name it with --unsure: an answer, "
+        "but not a class (2 cells; in row 2: Not sure)."
     )
     assert not found.findings.blocks_fit
+    found = tables.check(tmp_path / "t.csv", unsure="not sure")
+    assert (found.findings.problem_sentences(), found.as_dict()["classes"]) == ([], ["no", "yes"])
 
 
 def unsure_table(path):
@@ -386,6 +388,56 @@ def test_a_model_of_one_column_is_used_as_a_fit_uses_it_whatever_people_say(tmp_
     assert found.roles.models == {"a": {"yes": "a.p_yes", "no": "a.p_no"}, "b": {"yes": "b.p_yes"}}
     assert found.unused == []
     assert {*tables.scan(path, positive="yes").models} == {"a", "b"}
+
+
+def test_another_word_for_unsure_is_named_and_part_of_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    unsure_table(Path("t.csv"))
+    assert tables.check("t.csv").findings.problem_sentences() == [
+        "column 'human_bob': labels that are not a class; if they mean that somebody was unsure, name them with "
+        "--unsure (10 cells; in row 3: weiß nicht)."
+    ]
+    assert run(["check", "t.csv", "--unsure", "Weiß nicht"]) == 0
+    said = "".join(capsys.readouterr())
+    assert "  unsure       'Weiß nicht'\n" in said
+    assert "To correct by hand" not in said
+    command = said.strip().splitlines()[-1]
+    assert command == "twoheads fit t.csv --positive yes --unsure 'Weiß nicht' -o team.json"
+    assert run(shlex.split(command)[1:]) == 0
+    assert "10 answers are unsure." in "".join(capsys.readouterr())
+    assert run(["check", "t.csv", "--unsure", "Weiß nicht", "--fix", "clean.csv"]) == 0
+    copy = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    assert copy == command.replace("t.csv", "clean.csv")
+    assert run(shlex.split(copy)[1:]) == 0
+    assert "10 answers are unsure." in "".join(capsys.readouterr())
+
+
+def test_unsure_costs_no_score_and_no_person_where_labels_name_the_classes(tmp_path):
+    rows = [f"{at},{('no', 'yes')[at % 2]},{('yes', '-', 'no', 'k. A.')[at % 4]},{at % 7}" for at in range(40)]
+    path = write(tmp_path / "t.csv", "\n".join(["item,human_ann,human_bob,gpt.score", *rows, ""]))
+    before = tables.check(path, positive="yes")
+    assert before.roles.scores == {}  # for want of two classes
+    found = tables.check(path, unsure=["k. a.", "-"], positive="yes")
+    assert (found.roles.scores, found.as_dict()["classes"]) == ({"gpt": "gpt.score"}, ["no", "yes"])
+    assert found.findings.changes == {}
+    (command,) = found.commands()
+    assert command == f"twoheads fit {path} --positive yes --unsure 'k. a.' --unsure=- -o team.json"
+    table = tables.scan(path, positive="yes", unsure=["k. a.", "-"])
+    assert table.classes.tolist() == ["no", "yes"]
+    assert table.read()[0].unsure.per_item().sum() == 20
+
+
+@pytest.mark.parametrize(
+    ("unsure", "message"),
+    [
+        ("dunno", r"unsure \(--unsure\) must be texts in a column of answers \(.*\); 'dunno' is in none\. Check its"),
+        ("Yes", r"unsure \(--unsure\) must hold words that mean \"don't know\"; 'Yes' is a class\."),
+        ("nobody", r"blank \(--blank\) and unsure \(--unsure\) must not hold the same text; 'nobody' is in both\."),
+    ],
+)
+def test_a_word_for_unsure_that_cannot_be_one_is_refused(tmp_path, unsure, message):
+    with pytest.raises(th.InvalidParameter, match=message):
+        tables.check(unsure_table(tmp_path / "t.csv"), unsure=unsure, blank="nobody" if unsure == "nobody" else ())
 
 
 def test_the_csv_of_label_studio_is_refused(tmp_path):

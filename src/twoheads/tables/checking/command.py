@@ -22,9 +22,10 @@ def table_arguments(roles: Guess, path: str) -> list[str]:
 
 
 def value_options(roles: Guess) -> list[str]:
-    """The options that say what numbers mean: the class of high scores, and the scale of a model."""
+    """The options that say what values mean: "unsure", the class of high scores, and the scale of a model."""
     scale = ["--model-scale", roles.shares.scale] if roles.shares.scale != "probability" else []
-    return scale + (["--positive", roles.positive] if roles.score_columns and roles.positive else [])
+    positive = ["--positive", roles.positive] if roles.score_columns and roles.positive else []
+    return [*scale, *positive, *roles.meanings.unsure_options()]
 
 
 def clean_name(path: str) -> str:
