@@ -633,3 +633,39 @@ def test_points_among_decimal_commas_need_a_copy(tmp_path):
     found.fix(tmp_path / "clean.csv")
     read, _ = tables.scan(tmp_path / "clean.csv").read()
     np.testing.assert_allclose(read.model_proba[0], frame[numbers].replace(",", ".", regex=True).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "aside"),
+    [
+        ("vit.score", 0.5, "other vit score"),
+        ("human_gus.score", 0.5, "other human_gus score"),
+        ("zero.p_cat", 0.5, "other zero p_cat"),
+        ("confidence_bob", "low", "other confidence_bob"),
+    ],
+)
+def test_a_column_that_is_not_used_has_a_name_in_a_clean_copy_that_no_fit_reads(
+    tmp_path, monkeypatch, capsys, column, value, aside
+):
+    monkeypatch.chdir(tmp_path)
+    frame = people_and_probabilities()
+    frame[column] = value
+    frame[f"other {column}".replace(".", " ") if column == "vit.score" else "note"] = "x"
+    frame.to_csv("t.csv", index=False)
+    assert run(["check", "t.csv", "--fix", "clean.csv"]) == 0
+    command = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    aside = f"other {aside}" if column == "vit.score" else aside  # the name is taken
+    assert pd.read_csv("clean.csv")[aside].tolist() == [value] * len(frame)
+    assert run(shlex.split(command)[1:]) == 0
+    team = th.load("team.json")
+    assert (team.annotators_, team.classes_.tolist()) == (("ann", "bob"), list(CLASSES))
+
+
+def test_a_clean_copy_of_people_alone_is_read_as_theirs_next_to_a_label_of_nobody(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = people_and_probabilities()[["item", "human_ann", "human_bob"]].assign(label="x", worker=7)
+    frame.to_csv("t.csv", index=False)
+    assert run(["check", "t.csv", "--human", "human_*", "--fix", "clean.csv"]) == 0
+    command = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    assert run(shlex.split(command)[1:]) == 0
+    assert th.load("team.json").annotators_ == ("ann", "bob")
