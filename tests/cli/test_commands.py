@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -251,6 +252,61 @@ def test_people_are_measured_by_the_truth_of_the_table_or_else_by_that_of_the_fi
         assert "measured right % [95 %]" in said.out
         assert said.out.index("bob  ") < said.out.index("ann  ")  # the most accurate first
         assert basis in said.err.replace("\n", " ")
+
+
+def test_truth_that_people_did_not_answer_about_is_not_said_to_be_missing(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 80)
+    said = np.where(rng.random((3, 80)) < 0.8, truth, 1 - truth)
+    names = ("human_ann", "human_bob", "gpt.label")
+    table = pd.DataFrame(
+        {"item": np.arange(80)} | {name: np.array(["a", "b"])[each] for name, each in zip(names, said, strict=True)}
+    )
+    table["truth"] = np.array(["a", "b"])[truth]
+    table[:60].to_csv(tmp_path / "fit.csv", index=False)
+    team = str(tmp_path / "team.json")
+    assert run(["fit", str(tmp_path / "fit.csv"), "-o", team]) == 0
+    measured = "accuracies were measured on the items with truth of the fit."
+    apart = table[60:].copy()
+    apart.loc[60:69, "truth"], apart.loc[70:, ["human_ann", "human_bob"]] = None, None
+    for new, reason in (
+        (table[60:].drop(columns=["human_ann", "human_bob"]), "Nobody answered about these items with truth"),
+        (apart, "Nobody answered about these items with truth"),
+        (table[60:].drop(columns="human_bob"), "Only one person answered about these items"),
+        (table[60:].drop(columns="truth"), "No truth is given for these items"),
+    ):
+        new.to_csv(tmp_path / "new.csv", index=False)
+        capsys.readouterr()
+        assert run(["evaluate", team, str(tmp_path / "new.csv"), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["people"]["basis"] == f"{reason}: {measured}"
+    table[:60].drop(columns="truth").to_csv(tmp_path / "blind.csv", index=False)
+    assert run(["fit", str(tmp_path / "blind.csv"), "-o", team]) == 0
+    table[60:].drop(columns="human_bob").to_csv(tmp_path / "new.csv", index=False)
+    capsys.readouterr()
+    assert run(["evaluate", team, str(tmp_path / "new.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["people"]["basis"] == (
+        "Only one person answered about these items, and no truth was known at fit: accuracies are what the team "
+        "believes, from how people agree."
+    )
+
+
+def test_every_command_that_needs_truth_names_a_column_that_may_hold_it(made, tmp_path, capsys):
+    table = pd.read_csv(made / "held-out.csv").rename(columns={"truth": "Truth"})
+    table.to_csv(tmp_path / "new.csv", index=False)
+    new, team = str(tmp_path / "new.csv"), str(made / "team.json")
+    for words in (
+        ["evaluate", team, new],
+        ["report", team, new, "-o", str(tmp_path / "r.html")],
+        ["fit", new, "-o", str(tmp_path / "t.json")],
+    ):
+        capsys.readouterr()
+        assert run(words) == 0
+        told = " ".join(capsys.readouterr().err.split())
+        assert "There is no column truth; if 'Truth' holds the truth, use: --truth Truth" in told
+    assert run(["compare", new, "--methods", "P+L"]) == 2
+    assert "use: --truth Truth" in capsys.readouterr().err
+    assert run(["evaluate", team, new, "--truth", "Truth"]) == 0
+    assert "There is no column" not in capsys.readouterr().err
 
 
 def test_show_tells_what_was_learnt(made, capsys):

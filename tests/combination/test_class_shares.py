@@ -137,7 +137,9 @@ def test_the_command_learns_shares_or_reads_them(fitted, skewed, tmp_path, capsy
     (tmp_path / "shares.csv").write_text("class,share\ncat,0.85\ncow,0.1\ndog,0.05\n")
     (tmp_path / "shares.json").write_text(json.dumps(dict(zip(NAMES.tolist(), SKEWED.tolist(), strict=True))))
     given = team.set_params(class_prior=dict(zip(NAMES.tolist(), SKEWED.tolist(), strict=True))).predict_proba(X)
-    for name in "shares.csv", "shares.json":
+    (tmp_path / "german.csv").write_text("class;share\ncat;0,85\ncow;0,1\ndog;0,05\n")
+    (tmp_path / "percent.csv").write_text("class,share\ncat,85 %\ncow,10%\ndog,5 %\n")
+    for name in "shares.csv", "shares.json", "german.csv", "percent.csv":
         assert run([*combine, "--class-shares", str(tmp_path / name)]) == 0
         read = pd.read_csv(tmp_path / "out.csv")
         np.testing.assert_allclose(read[[f"p_{name}" for name in NAMES]], given, atol=1e-6)
@@ -149,8 +151,8 @@ def test_the_command_learns_shares_or_reads_them(fitted, skewed, tmp_path, capsy
         (None, "there is no file"),
         ("cat,cow\n0.5,0.5\n", "does not hold the share of each class"),
         ("class,share\ncat,0.5\ncat,0.4\ncow,0.3\ndog,0.3\n", "does not hold the share of each class, once"),
-        ("class,share\ncat,0.5\ncow,0.5\n", "class_prior must name each of the 3 classes once"),
-        ("class,share\ncat,0.5\ncow,0.5\ndog,0.5\n", "sum to 1"),
+        ("class,share\ncat,0.5\ncow,0.5\n", "s.csv (--class-shares) must name each of the 3 classes once"),
+        ("class,share\ncat,85\ncow,10\ndog,5\n", "s.csv (--class-shares) must hold 3 positive numbers that sum to 1"),
     ],
 )
 def test_bad_shares_are_refused(content, message, skewed, fitted, tmp_path, capsys):

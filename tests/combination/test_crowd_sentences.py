@@ -158,7 +158,14 @@ PEOPLE = {
         (
             {"unsure": {"said": 1.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": 1.0}},
             [
-                "“Unsure” was answered 1 time on items with truth, about equally often for all true classes: it "
+                "“Unsure” was answered 1 time on items with truth; that does not show that it depends on the true "
+                "class (p = 1.00)."
+            ],
+        ),
+        (
+            {"unsure": {"said": 10.0, "given_true": {"cat": 0.1, "dog": 0.12}, "p_value": 0.8}},
+            [
+                "“Unsure” was answered 10 times on items with truth, about equally often for all true classes: it "
                 "carries little information."
             ],
         ),

@@ -150,3 +150,48 @@ def test_a_model_is_refused_by_a_team_that_was_fitted_without_any(table):
         )
     blank = alone.predict_proba(people.assign(p_no=np.nan, p_yes=np.nan))
     assert np.array_equal(blank, alone.predict_proba(people))
+
+
+def test_a_model_without_a_name_is_the_only_one_of_the_team_and_not_absent(team, table, tmp_path, capsys):
+    plain = table.rename(columns={"gpt.p_no": "p_no", "gpt.p_yes": "p_yes"})
+    unnamed = th.recommended().fit(th.Observations.from_frame(plain, positive="yes"), table["truth"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(team.predict_proba(plain), team.predict_proba(table))
+        assert np.array_equal(unnamed.predict_proba(table), unnamed.predict_proba(plain))
+    plain.to_csv(tmp_path / "p.csv", index=False)
+    team.save(tmp_path / "team.json")
+    assert run(["combine", str(tmp_path / "team.json"), str(tmp_path / "p.csv"), "-o", str(tmp_path / "o.csv")]) == 0
+    assert "no column of" not in capsys.readouterr().err
+
+
+def test_an_update_says_who_is_new_and_that_the_team_learns_from_them(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table[:60].to_csv("a.csv", index=False)
+    assert run(["fit", "a.csv", "--keep-items", "--positive", "yes", "-o", "team.json"]) == 0
+    before = (tmp_path / "team.json").read_bytes()
+    day = table[60:].assign(**{"grok.label": table["human_bob"], "z.score": table["x.score"], "q.p_yes": 0.4})
+    day.drop(columns="human_bob").assign(human_bbo=table["human_bob"]).to_csv("b.csv", index=False)
+    for column, wrong, kind, kept in (
+        ("x.score", "x.label", "labels", "x.score"),
+        ("mistral.label", "mistral.score", "scores", "mistral.label"),
+        ("human_ann", "human_ann.score", "scores", "human_ann"),
+    ):
+        values = table["x.score"] if kind == "scores" else table["human_bob"]
+        table[60:].drop(columns=column).assign(**{wrong: values}).to_csv("c.csv", index=False)
+        capsys.readouterr()
+        assert run(["update", "team.json", "c.csv"]) == 2
+        assert " ".join(capsys.readouterr().err.split()).startswith(
+            "Error: c.csv must hold the same kind of answer of each member as the items that the team keeps; of "
+            f"{kept.split('.')[0].removeprefix('human_')!r} it has {kind}, and they have {kept}. Rename the column if "
+            "it is another member; else leave it out, or fit again."
+        )
+    assert (tmp_path / "team.json").read_bytes() == before
+    assert run(["update", "team.json", "b.csv"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "b.csv has no column of bob (human_bob): 1 of 6 members of the team, absent for all items." in said
+    assert "b.csv has answers of q, bbo, grok, z, new to the team, which learns from them. Did you mean 'bob'?" in said
+    assert "average member" not in said
+    learnt = th.load("team.json")
+    assert {"bbo", "grok", "z"} < {*learnt.annotators_}
+    assert learnt.models_ == ("gpt", "q")

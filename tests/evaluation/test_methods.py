@@ -171,6 +171,8 @@ def test_agreement_of_people():
     assert agreement(frame).krippendorff_alpha.value == pytest.approx(1.0)
     assert agreement(frame[["human_a", "p_0", "p_1"]]) is None
     assert "Fleiss' kappa 1.00" in agreement(frame).sentence()
+    opposed = frame.assign(human_b=1 - frame["human_a"])
+    assert "Fleiss' kappa −1.00, " in agreement(opposed).sentence()
 
 
 class Tags(HTMLParser):

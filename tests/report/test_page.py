@@ -13,6 +13,7 @@ from benchmarks.simulation import simulate_crowd
 
 import twoheads as th
 from report.made import EVIL, problem
+from twoheads.cli.running import run
 from twoheads.errors import CannotWrite, MissingExtra
 from twoheads.report import page, summary, write_report
 from twoheads.report.sections import SECTIONS
@@ -195,6 +196,34 @@ def test_several_people_are_told_as_majority_and_combined():
     assert "people, majority" in html
     assert "people combined, without the model" in html
     assert "human</dt>" not in html
+
+
+def test_members_that_labelled_fewer_items_are_shown_with_their_number(tmp_path, capsys):
+    X, y = problem(200, ["a", "b"], people=2, seed=5)
+    X["human_p0"] = np.where(X["human_p0"].isna(), None, y)  # who is always right
+    X.loc[130:, ["human_p0", "human_p1"]] = None
+    n_asked = int(X[["human_p0", "human_p1"]][100:].notna().any(axis=1).sum())
+    team = th.recommended().fit(X[:100], y[:100])
+    found = summary(team, X[100:], y[100:], n_bootstrap=20)
+    html = page(found)
+    assert f'<th scope="row">people, majority ({n_asked} items)</th>' in html
+    assert f'<th scope="row">people, combined ({n_asked} items)</th>' in html
+    assert '<th scope="row">model, as given</th>' in html
+    assert '<th scope="row">team</th>' in html
+    line = f"The level line of the majority of people is its error on the {n_asked} of 100 items that it has labelled."
+    assert line in html
+    assert "level line of the model" not in html
+    n_best = int(X["human_p0"][100:].notna().sum())
+    words = found["label_statistics"]["words"]
+    assert words.startswith(f"The highest Matthews' correlation is that of p0, on {n_best} of 100 items. ")
+    X[100:].assign(truth=y[100:]).to_csv(tmp_path / "t.csv", index=False)
+    team.save(tmp_path / "team.json")
+    assert run(["evaluate", str(tmp_path / "team.json"), str(tmp_path / "t.csv")]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if "[" in line]
+    named = [next(row for row in rows if row.startswith(start)) for start in ("people, m", "people, c", "combination")]
+    assert named[0].startswith(f"people, majority ({n_asked} items)  ")
+    assert named[1].startswith(f"people, combined ({n_asked} items)  ")
+    assert named[2].startswith("combination  ")
 
 
 def test_several_people_without_a_model_are_called_the_majority():

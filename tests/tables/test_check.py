@@ -364,10 +364,80 @@ def test_words_for_unsure_are_pointed_out(tmp_path):
     found = tables.check(write(tmp_path / "t.csv", "\n".join(["Case ID,Reader Ann,Reader Bob", *rows, ""])))
     (sentence,) = found.findings.problem_sentences()
     assert sentence == (
-        "column 'Reader Ann': a label that may mean that somebody was unsure; if so, write unsure, which is an "
-        "answer but not a class (2 cells; in row 2: Not sure)."
+        "column 'Reader Ann': a label that may mean that somebody was unsure; if so, name it with --unsure: an answer, "
+        "but not a class (2 cells; in row 2: Not sure)."
     )
     assert not found.findings.blocks_fit
+    found = tables.check(tmp_path / "t.csv", unsure="not sure")
+    assert (found.findings.problem_sentences(), found.as_dict()["classes"]) == ([], ["no", "yes"])
+
+
+def unsure_table(path):
+    """Two people, one of whom says unsure in his own words, and four models, one of which names one class only."""
+    rows = [
+        f"{at},{('no', 'yes')[at % 2]},{('yes', 'no', 'weiß nicht')[at % 3]},{at % 2},{1 - at % 2}" for at in range(30)
+    ]
+    more = [f",0.{1 + 7 * (at % 2)},{at % 2 + at % 3},{('no', 'yes')[at % 2] if at < 12 else ''}" for at in range(30)]
+    head = "item,human_ann,human_bob,a.p_yes,a.p_no,b.p_yes,c.score,truth"
+    return write(path, "\n".join([head, *map("".join, zip(rows, more, strict=True)), ""]))
+
+
+def test_a_model_of_one_column_is_used_as_a_fit_uses_it_whatever_people_say(tmp_path):
+    path = unsure_table(tmp_path / "t.csv")
+    found = tables.check(path)
+    assert found.roles.models == {"a": {"yes": "a.p_yes", "no": "a.p_no"}, "b": {"yes": "b.p_yes"}}
+    assert found.unused == []
+    assert {*tables.scan(path, positive="yes").models} == {"a", "b"}
+
+
+def test_another_word_for_unsure_is_named_and_part_of_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    unsure_table(Path("t.csv"))
+    assert tables.check("t.csv").findings.problem_sentences() == [
+        "column 'human_bob': labels that are not a class; if they mean that somebody was unsure, name them with "
+        "--unsure (10 cells; in row 3: weiß nicht)."
+    ]
+    assert run(["check", "t.csv", "--unsure", "Weiß nicht"]) == 0
+    said = "".join(capsys.readouterr())
+    assert "  unsure       'Weiß nicht'\n" in said
+    assert "To correct by hand" not in said
+    command = said.strip().splitlines()[-1]
+    assert command == "twoheads fit t.csv --positive yes --unsure 'Weiß nicht' -o team.json"
+    assert run(shlex.split(command)[1:]) == 0
+    assert "10 answers are unsure." in "".join(capsys.readouterr())
+    assert run(["check", "t.csv", "--unsure", "Weiß nicht", "--fix", "clean.csv"]) == 0
+    copy = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    assert copy == command.replace("t.csv", "clean.csv")
+    assert run(shlex.split(copy)[1:]) == 0
+    assert "10 answers are unsure." in "".join(capsys.readouterr())
+
+
+def test_unsure_costs_no_score_and_no_person_where_labels_name_the_classes(tmp_path):
+    rows = [f"{at},{('no', 'yes')[at % 2]},{('yes', '-', 'no', 'k. A.')[at % 4]},{at % 7}" for at in range(40)]
+    path = write(tmp_path / "t.csv", "\n".join(["item,human_ann,human_bob,gpt.score", *rows, ""]))
+    before = tables.check(path, positive="yes")
+    assert before.roles.scores == {}  # for want of two classes
+    found = tables.check(path, unsure=["k. a.", "-"], positive="yes")
+    assert (found.roles.scores, found.as_dict()["classes"]) == ({"gpt": "gpt.score"}, ["no", "yes"])
+    assert found.findings.changes == {}
+    (command,) = found.commands()
+    assert command == f"twoheads fit {path} --positive yes --unsure 'k. a.' --unsure=- -o team.json"
+    table = tables.scan(path, positive="yes", unsure=["k. a.", "-"])
+    assert table.classes.tolist() == ["no", "yes"]
+    assert table.read()[0].unsure.per_item().sum() == 20
+
+
+@pytest.mark.parametrize(
+    ("unsure", "message"),
+    [
+        ("dunno", r"unsure \(--unsure\) must be texts in a column of answers \(.*\); 'dunno' is in none\. Check its"),
+        ("Yes", r"unsure \(--unsure\) must hold words that mean \"don't know\"; 'Yes' is a class\."),
+        ("nobody", r"blank \(--blank\) and unsure \(--unsure\) must not hold the same text; 'nobody' is in both\."),
+    ],
+)
+def test_a_word_for_unsure_that_cannot_be_one_is_refused(tmp_path, unsure, message):
+    with pytest.raises(th.InvalidParameter, match=message):
+        tables.check(unsure_table(tmp_path / "t.csv"), unsure=unsure, blank="nobody" if unsure == "nobody" else ())
 
 
 def test_the_csv_of_label_studio_is_refused(tmp_path):
@@ -563,3 +633,39 @@ def test_points_among_decimal_commas_need_a_copy(tmp_path):
     found.fix(tmp_path / "clean.csv")
     read, _ = tables.scan(tmp_path / "clean.csv").read()
     np.testing.assert_allclose(read.model_proba[0], frame[numbers].replace(",", ".", regex=True).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "aside"),
+    [
+        ("vit.score", 0.5, "other vit score"),
+        ("human_gus.score", 0.5, "other human_gus score"),
+        ("zero.p_cat", 0.5, "other zero p_cat"),
+        ("confidence_bob", "low", "other confidence_bob"),
+    ],
+)
+def test_a_column_that_is_not_used_has_a_name_in_a_clean_copy_that_no_fit_reads(
+    tmp_path, monkeypatch, capsys, column, value, aside
+):
+    monkeypatch.chdir(tmp_path)
+    frame = people_and_probabilities()
+    frame[column] = value
+    frame[f"other {column}".replace(".", " ") if column == "vit.score" else "note"] = "x"
+    frame.to_csv("t.csv", index=False)
+    assert run(["check", "t.csv", "--fix", "clean.csv"]) == 0
+    command = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    aside = f"other {aside}" if column == "vit.score" else aside  # the name is taken
+    assert pd.read_csv("clean.csv")[aside].tolist() == [value] * len(frame)
+    assert run(shlex.split(command)[1:]) == 0
+    team = th.load("team.json")
+    assert (team.annotators_, team.classes_.tolist()) == (("ann", "bob"), list(CLASSES))
+
+
+def test_a_clean_copy_of_people_alone_is_read_as_theirs_next_to_a_label_of_nobody(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = people_and_probabilities()[["item", "human_ann", "human_bob"]].assign(label="x", worker=7)
+    frame.to_csv("t.csv", index=False)
+    assert run(["check", "t.csv", "--human", "human_*", "--fix", "clean.csv"]) == 0
+    command = "".join(capsys.readouterr()).strip().splitlines()[-1]
+    assert run(shlex.split(command)[1:]) == 0
+    assert th.load("team.json").annotators_ == ("ann", "bob")

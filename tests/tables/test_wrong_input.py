@@ -229,6 +229,13 @@ WRONG_TEXTS = {
         "'cat', 'dog'. If 'zebra' is a class, it needs a column of probabilities like the others; else correct "
         "those labels, or leave them blank.",
     ),
+    "an answer that may mean unsure": (
+        GOOD + "2,Weiß nicht,.5,.5,\n",
+        {},
+        "column 'human' must hold classes; row 2 of t.csv has 'Weiß nicht' (1 of 2 rows are off). The classes are "
+        "'cat', 'dog'. If 'Weiß nicht' means that somebody was unsure, name it with unsure (--unsure); where it is a "
+        "truth, leave it blank.",
+    ),
     "an item twice": (
         GOOD + "2,cat,.5,.5,\n1,cat,.5,.5,\n1,cat,.5,.5,\n",
         {},

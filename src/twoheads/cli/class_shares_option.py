@@ -34,7 +34,11 @@ def with_class_shares(team: Combiner, option: str | None) -> Combiner:
         found.class_prior = "shift"
     elif option != "fit":
         found.class_prior = _read(Path(option))
-        as_class_prior(found.class_prior, team.classes_)
+        try:
+            as_class_prior(found.class_prior, team.classes_)
+        except InvalidParameter as error:
+            where = f"{option} (--class-shares)"
+            raise InvalidObservations(str(error).replace("class_prior", where, 1)) from None
     elif found.class_prior == "shift":
         found.class_prior = "model"
     return found
@@ -61,7 +65,7 @@ def _read(path: Path) -> dict[str, float]:
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     try:
         shares = json.loads(text) if path.suffix.lower() == ".json" else _columns(text)
-        return {str(name): float(share) for name, share in shares.items()}
+        return {str(name): _share(share) for name, share in shares.items()}
     except (ValueError, TypeError, KeyError, AttributeError):
         raise InvalidObservations(
             f"{path} (--class-shares) does not hold the share of each class, once. {_REMEDY}"
@@ -69,7 +73,18 @@ def _read(path: Path) -> dict[str, float]:
 
 
 def _columns(text: str) -> dict[str, Any]:
-    rows = list(csv.DictReader(text.splitlines()))
+    separator = next((mark for mark in ";\t" if mark in text.partition("\n")[0]), ",")
+    rows = list(csv.DictReader(text.splitlines(), delimiter=separator))
     if len({row["class"] for row in rows}) < len(rows):
         raise ValueError  # one of two shares of a class would be lost
     return {row["class"]: row["share"] for row in rows}
+
+
+def _share(value: Any) -> float:
+    """A share, also with a decimal comma or in per cent, as spreadsheets write it."""
+    from twoheads.tables.checking.cells import number_in
+
+    number = number_in(value) if isinstance(value, str) else None
+    if number is None:
+        return float(value)
+    return number.value / 100 if number.percent else number.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twoheads.cli.table_options import print_notes
+from twoheads.cli.table_options import hint_at_truth, print_notes
 from twoheads.combination.items import fits_in_memory
 from twoheads.evaluation import without_truth
 from twoheads.evaluation.comparison import compare_judged
@@ -39,6 +39,8 @@ def read_items(scanned: Table) -> tuple[Observations, Any, str]:
             f"judged, {n_known:,} with truth, chosen at random by {by}."
         )
     print_notes(scanned)
+    if y is None:
+        hint_at_truth(scanned)
     return observations, y, note
 
 

@@ -109,7 +109,7 @@ def add_tables(merge: Merge, team: Combiner, data: TableOptions, time: str | Non
 def _scanned(data: TableOptions, team: Combiner) -> Table:
     """The table of a day; if it cannot be read and has the truth, the error says how that is learnt alone."""
     try:
-        return data.scan_for(team, need_people=False)
+        return data.scan_for(team, need_people=False, learns=True)
     except InvalidObservations as error:
         table = data.files().get("table")
         if table is None or not has_truth(table, Reading(**data.reading)):

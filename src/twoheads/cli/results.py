@@ -12,7 +12,7 @@ _ENDS = {"value": "", "low": "_low", "high": "_high"}
 
 def print_comparison(found: dict[str, Any]) -> None:
     """Print the headline, the scores with their 95 % intervals, and the notes of a comparison."""
-    from twoheads.evaluation.headline import NAME, name_of
+    from twoheads.evaluation.headline import NAME, name_of, of_its_items
     from twoheads.evaluation.registry import METRICS
 
     metrics = [metric for metric in METRICS if metric.shown]
@@ -22,7 +22,7 @@ def print_comparison(found: dict[str, Any]) -> None:
     several = any(rival["key"] == "majority" for rival in found["rivals"])
     rows = [
         [
-            name_of(member, several=several),
+            name_of(member, several=several) + of_its_items(found[member]["n_items"], found["n_items"]),
             *(_score(found[member].get(metric.name), metric.text) for metric in metrics),
         ]
         for member in NAME

@@ -68,9 +68,14 @@ class TableOptions:
             scanned.need_people()
         return scanned
 
-    def scan_for(self, team: Combiner, *, truth: bool = True, need_people: bool = True) -> tables.Table:
-        """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ."""
-        from twoheads.combination.members_here import columns_of_members, notes_on_members
+    def scan_for(
+        self, team: Combiner, *, truth: bool = True, need_people: bool = True, learns: bool = False
+    ) -> tables.Table:
+        """Open the table for a fitted team: with its classes, and with columns as at its fit unless options differ.
+
+        learns  whether the team learns from the table, new members too
+        """
+        from twoheads.combination.members_here import columns_of_members, notes_on_learnt_members, notes_on_members
         from twoheads.tables.schema.roles import NoModelColumns
 
         where = " and ".join(self.shown_files().values())
@@ -82,7 +87,8 @@ class TableOptions:
             raise _no_column_of(columns_of_members(team), where, error.columns) from None
         if not found.columns:  # an export, or answers alone
             return found
-        return found.with_notes(notes_on_members(team, where, found.models, found.labellers, found.scorers))
+        notes = notes_on_learnt_members if learns else notes_on_members
+        return found.with_notes(notes(team, where, found.models, found.labellers, found.scorers))
 
 
 def _no_column_of(known: Sequence[str], where: str, columns: Sequence[str]) -> InvalidObservations:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from twoheads.confusion.score_levels import ScoreLevels
+from twoheads.errors import InvalidObservations
 from twoheads.observations import Observations
 from twoheads.observations.frames import is_frame
 from twoheads.text import did_you_mean, listed
@@ -31,14 +32,8 @@ def notes_on_members(
     models, labels, scores  the members that the table has columns of, by what they give; no labels where rows say whose
     """
     asked, lacking, new = _changes(team, models, labels, scores)
-    notes, other = [], [name for name in new if name in lacking]
-    absent = {name: column for name, column in lacking.items() if name not in other}
-    if absent:
-        shown = listed([f"{name} ({column})" for name, column in absent.items()])
-        notes.append(
-            f"{where} has no column of {shown}: {len(absent)} of {len(asked)} members of the team, "
-            "absent for all items."
-        )
+    other = [name for name in new if name in lacking]
+    notes = _absent(where, {name: column for name, column in lacking.items() if name not in other}, len(asked))
     if other:
         columns = listed([f"{name} (not {lacking[name]})" for name in other])
         what = f"{where} has labels of {columns}, who gave scores or probabilities at fit"
@@ -50,6 +45,41 @@ def notes_on_members(
             f"{where} has answers of {listed(new)}, unknown to the team; they count as its average member's.{like}"
         )
     return notes
+
+
+def notes_on_learnt_members(
+    team: Members, where: str, models: Collection[str], labels: Collection[str] | None, scores: Collection[str]
+) -> list[str]:
+    """The same sentences for a table from which the team learns: whoever is new becomes a member.
+
+    A member must give what the team's items hold of it.
+    """
+    asked, lacking, _ = _changes(team, models, labels, scores)
+    known = {name: kind for kind, name in asked}
+    here = {"probabilities": _as_known(team, models), "labels": labels or (), "scores": scores}
+    other = next(((kind, name) for kind, names in here.items() for name in names if name in lacking), None)
+    if other is not None:
+        kind, name = other
+        raise InvalidObservations(
+            f"{where} must hold the same kind of answer of each member as the items that the team keeps; of {name!r} "
+            f"it has {kind}, and they have {lacking[name]}. Rename the column if it is another member; else leave it "
+            "out, or fit again."
+        )
+    notes, new = _absent(where, lacking, len(asked)), [name for names in here.values() for name in names]
+    new = [name for name in new if name not in known]
+    if new:
+        like = _who_is_meant(new, lacking)
+        notes.append(f"{where} has answers of {listed(new)}, new to the team, which learns from them.{like}")
+    return notes
+
+
+def _absent(where: str, lacking: Mapping[str, str], n_members: int) -> list[str]:
+    """The members of whom a table has no column, in a sentence."""
+    if not lacking:
+        return []
+    shown = listed([f"{name} ({column})" for name, column in lacking.items()])
+    many = f"{len(lacking)} of {n_members} members of the team"
+    return [f"{where} has no column of {shown}: {many}, absent for all items."]
 
 
 def columns_of_members(team: Members) -> list[str]:
@@ -79,9 +109,16 @@ def _changes(
     """The columns of all members, those of members that the table lacks, and who is new in it."""
     asked = _columns(team)
     known = {name for kind, name in asked if kind == "label"}
+    models = _as_known(team, models)
     there = {"model": models, "label": known if labels is None else labels, "score": scores}
     lacking = {name: column for (kind, name), column in asked.items() if name not in there[kind]}
     return asked, lacking, [name for name in there["label"] if name not in known]
+
+
+def _as_known(team: Members, models: Collection[str]) -> Collection[str]:
+    """The models of a table by their names in the team: a model without a name is the only one of the other."""
+    known = team.models_ if team.has_model_ else ()
+    return known if len(models) == len(known) == 1 and "model" in (*models, *known) else models
 
 
 def _who_is_meant(new: list[str], lacking: Collection[str]) -> str:

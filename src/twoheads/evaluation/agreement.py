@@ -130,6 +130,6 @@ def _one_apart(votes: Floats) -> Floats:
 def _text(score: Score | None) -> str:
     if score is None:
         return "not defined"
-    value, *ends = ("-" if each is None else f"{each:.2f}" for each in (score.value, score.low, score.high))
+    value, *ends = ("–" if each is None else f"{each:.2f}" for each in (score.value, score.low, score.high))
     interval = "" if score.low is None else f" [{ends[0]}, {ends[1]}]"
-    return f"{value}{interval}".replace("-0.00", "0.00")
+    return f"{value}{interval}".replace("-0.00", "0.00").replace("-", "−")

@@ -32,6 +32,11 @@ def name_of(member: str, *, several: bool) -> str:
     return "people, majority" if several and member == "human" else NAME[member]
 
 
+def of_its_items(n_items: int, n_all: int) -> str:
+    """What follows the name of a member that is scored on fewer items than all."""
+    return "" if n_items == n_all else f" ({count(n_items, 'item')})"
+
+
 def team_error(
     n_items: int, error: float, low: float | None, high: float | None, how: str, *, name: str = NAME["combination"]
 ) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from twoheads.errors import InvalidObservations, InvalidParameter, Problem
 from twoheads.kernels.arrays import MISSING, Codes
-from twoheads.text import listed, spelling
+from twoheads.observations.label_remedy import label_remedy
+from twoheads.text import listed
 
 _UNKNOWN = -2
 
@@ -246,32 +246,8 @@ def encode_labels(labels: Any, classes: NDArray[Any], *, argument: str, allow_co
 def unknown_label(argument: str, value: Any, row: int, n_off: int, n_rows: int, names: Sequence[str]) -> Problem:
     """A label that is not one of the classes, ``names``."""
     classes = listed([repr(name) for name in names], 8)
-    remedy = f"The classes are {classes}. {_label_remedy(value, names)}"
+    remedy = f"The classes are {classes}. {label_remedy(label_text(value).strip(), names, is_number=_is_number_text)}"
     return Problem(argument, "must hold classes", row, f"has {value!r}", n_off, n_rows, remedy)
-
-
-def _label_remedy(value: Any, names: Sequence[str]) -> str:
-    text = label_text(value).strip()
-    same = next((name for name in names if spelling(name) == spelling(text)), None)
-    if same is not None:
-        return f"Only case or blanks differ from {same!r}: write it as the class is written."
-    if _is_number_text(text):
-        return _number_remedy(text, names)
-    if near := get_close_matches(text[:80], [name[:80] for name in names], n=1):  # time grows with the square
-        return f"Did you mean {near[0]!r}?"
-    return (
-        f"If {text!r} is a class, it needs a column of probabilities like the others; "
-        "else correct those labels, or leave them blank."
-    )
-
-
-def _number_remedy(text: str, names: Sequence[str]) -> str:
-    """What a number among texts may mean: a code of a class, counted from 0 or from 1."""
-    positions = {first: int(text) - first for first in (0, 1)} if text.isdecimal() else {}
-    meanings = [f"{names[at]!r} counted from {first}" for first, at in positions.items() if 0 <= at < len(names)]
-    if meanings and not any(map(_is_number_text, names)):
-        return f"If these are codes, write the names of the classes instead: {text} is {', '.join(meanings)}."
-    return "Correct those labels, or leave them blank where they are not known."
 
 
 def _encode(values: NDArray[Any], codes: dict[str, int], argument: str) -> Codes:

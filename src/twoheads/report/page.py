@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from twoheads.combination.rivals import PEOPLE
 from twoheads.evaluation import METRICS
-from twoheads.evaluation.headline import name_of
+from twoheads.evaluation.headline import name_of, of_its_items
 from twoheads.evaluation.team import Team
 from twoheads.rendering.templates import template_environment
 from twoheads.report.figures import figures
@@ -84,6 +84,7 @@ def _environment() -> Environment:
     environment = template_environment("twoheads.report", "A report")
     environment.globals |= {
         "name_of": name_of,
+        "of_its_items": of_its_items,
         "ranked": _ranked,
         "strongest": _strongest,
         "reach": _reach,

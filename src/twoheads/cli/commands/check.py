@@ -45,6 +45,9 @@ def check(
             metavar="TEXT",
         ),
     ] = None,
+    unsure: Annotated[
+        list[str] | None, typer.Option("--unsure", help="Another word for 'unsure'; may be repeated.", metavar="TEXT")
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -73,6 +76,7 @@ def check(
         truth=truth,
         human=human or None,
         blank=blank or (),
+        unsure=unsure or (),
         format=format,
         sheet=sheet,
         encoding=encoding,

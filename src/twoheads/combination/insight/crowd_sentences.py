@@ -185,7 +185,7 @@ def _unsure(unsure: dict[str, Any]) -> str:
         alike = "about equally likely for all true classes, and to carry little information"
         return f"{answered}; it is believed to be {alike if ratio < INFORMATIVE else likely}."
     answered += " on items with truth"
-    if ratio < INFORMATIVE:
+    if ratio < INFORMATIVE and unsure["said"] >= ENOUGH_ANSWERS:  # of fewer, mostly the prior says so
         return f"{answered}, about equally often for all true classes: it carries little information."
     if p >= SIGNIFICANCE:
         return f"{answered}; that does not show that it depends on the true class ({p_value(p)})."

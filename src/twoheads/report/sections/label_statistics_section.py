@@ -15,7 +15,7 @@ from twoheads.observations import people_in
 from twoheads.observations.labels import label_text
 from twoheads.report.plain import plain_dict
 from twoheads.report.sections.common import unavailable
-from twoheads.text import SIGNIFICANCE, listed
+from twoheads.text import SIGNIFICANCE, count, listed
 
 #: With two classes, of the positive one and of both; with more, of all.
 _OF_POSITIVE, _OF_TWO = ("sensitivity", "specificity", "ppv", "npv"), ("mcc", "kappa", "auc")
@@ -91,8 +91,8 @@ def _words(table: ScoreTable) -> str:
         return ""
     best = table.best(metric.name)
     extreme = "lowest" if metric.less_is_better else "highest"
-    who = _name(best.name)
-    start = f"{who[0].upper()}{who[1:]} has the {extreme} {metric.title}."
+    on = "" if best.n_items == table.n_items else f", on {best.n_items:,} of {count(table.n_items, 'item')}"
+    start = f"The {extreme} {metric.title} is that of {_name(best.name)}{on}."
     apart = {row.name: found for row in known if (found := row.differences.get(metric.name)) is not None}
     significant = {
         name: found.value

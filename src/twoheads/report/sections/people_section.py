@@ -45,17 +45,27 @@ def people_section(
         return plain_dict(section | {"positive": positive, "people": people})
     if not isinstance(team, ProfilesAnnotators) or len(people_of(team)) < 2:
         return unavailable("This method has no statistics of each person without truth.")
-    facts = team.facts()["people"]
-    if facts["kind"] == "believed" and team.n_labelled_:
+    facts, reason = team.facts()["people"], _why_not_measured(observations, truth)
+    if facts["kind"] == "measured":
+        source = f"{reason}: accuracies were measured on the items with truth of the fit."
+    elif team.n_labelled_:
         source = (
-            "No truth is given for these items, and at fit none of two classes that people answered about: accuracies "
-            "are what the team believes, from how people agree."
+            f"{reason}, and at fit people answered about no two classes of known truth: accuracies are what the team "
+            "believes, from how people agree."
         )
-    elif facts["kind"] == "measured":
-        source = "No truth is given for these items: accuracies were measured on the items with truth of the fit."
     else:
-        source = "No truth is known: accuracies are what the team believes, from how people agree."
+        source = "No truth is known" if (truth == MISSING).all() else f"{reason}, and no truth was known at fit"
+        source += ": accuracies are what the team believes, from how people agree."
     return _section(team.annotator_stats_at(SHOWN_LEVEL), facts, "the fit", source)
+
+
+def _why_not_measured(observations: Observations, truth: Codes) -> str:
+    """Why people cannot be measured here."""
+    if (truth == MISSING).all():
+        return "No truth is given for these items"
+    if len(people_in(observations)) == 1:
+        return "Only one person answered about these items"
+    return "Nobody answered about these items with truth"
 
 
 def _section(stats: dict[str, NDArray[Any]], facts: dict[str, Any], source: str, words: str) -> dict[str, Any]:

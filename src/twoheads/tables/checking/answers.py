@@ -17,19 +17,23 @@ def label_columns(
     human: Sequence[str],
     named: Named,
     machines: Sequence[Profile],
+    unsure: frozenset[str],
 ) -> tuple[list[Profile], dict[str, str]]:
     """The columns of answers, and why others that look like them are not; not those of ``machines``, which are known.
 
     Where names say which columns are people's, no other is; else those of answers are called so, or have the labels of
     the truth or of each other. So a truth whose name is not known is never also an answer beside named people.
+
+    unsure  texts that mean "unsure", as their `label_key`
     """
     able = [each for each in columns if each.name in human or (each.is_labels and not each.speaks(CONFIDENCE | ASIDE))]
     people = [each for each in able if each.name in human]
-    sure = [] if people else _by_name(columns, [*truth, *machines], named)
+    sure = [] if people else _by_name(columns, [*truth, *machines], named, unsure)
     others = [each for each in able if each.speaks(PERSON) and each not in sure and each.name not in named.people]
     people = people or [*sure, *_with_labels(others, [*truth, *sure])]
     seeds = people or [each for each in able if each.speaks(ANSWER) and not each.speaks(DERIVED)]
     known = set(labels_of([*seeds, *truth, *machines])) | named.classes or _common(able)
+    known |= unsure if known else frozenset()
     near = [each for each in able if each not in seeds and _share(each, known) >= 0.9 and not each.speaks(GROUP)]
     found, undecided = list(seeds), {}
     for each in near:
@@ -61,14 +65,16 @@ def alike(one: Profile, other: Profile) -> bool:
     return bool(set(one.labels()) & set(other.labels()))
 
 
-def _by_name(columns: Sequence[Profile], others: Sequence[Profile], named: Named) -> list[Profile]:
+def _by_name(
+    columns: Sequence[Profile], others: Sequence[Profile], named: Named, unsure: frozenset[str]
+) -> list[Profile]:
     """The people of a fit: not those whose values are none of the labels that others give, or the classes."""
     people = [each for each in columns if each.name in named.people]
     found = []
     for each in people:
         shown = set(labels_of([*others, *(other for other in people if other is not each)])) | named.classes
         own = set(each.labels())
-        if not own or not shown or own & shown or own <= {"unsure", "-1"}:
+        if not own or not shown or own & shown or own <= {*unsure, "-1"}:
             found.append(each)
     return found
 

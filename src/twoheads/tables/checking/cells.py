@@ -19,14 +19,11 @@ def _texts(commas: str) -> frozenset[str]:
     return frozenset(text.strip() for text in commas.split(","))
 
 
-#: Texts by which a person may say "unsure", as their `spelling`.
-DOUBT_WORDS = _texts("""
-    not sure, uncertain, unclear, undecided, don't know, dont know, do not know, idk, can't tell, cannot tell, no idea
-""")
 #: Texts that mean "not known" where they stand for the truth and nobody answers so, as their `spelling`.
 UNKNOWN_WORDS = _texts("""
     unknown, unk, not known, not available, not yet, missing, pending, open, tbd, to do, todo, undetermined,
-    unbekannt, offen, inconnu, desconocido, sconosciuto, desconhecido, onbekend
+    unbekannt, nicht bekannt, offen, ausstehend, keine angabe, k.a., k. a., inconnu, en attente, pendiente, in attesa,
+    pendente, desconocido, sconosciuto, desconhecido, onbekend
 """)
 #: Words that the first cell of a row of totals holds.
 TOTAL_WORDS = _texts("""

@@ -23,10 +23,11 @@ from twoheads.tables.checking.command import (
 from twoheads.tables.checking.copying import clean_batches
 from twoheads.tables.checking.doubts import doubts
 from twoheads.tables.checking.guess import Guess, guess_roles
+from twoheads.tables.checking.meanings import Meanings
 from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.positive import positive_class
 from twoheads.tables.checking.profile import MOST_ROWS, Profile, profiles
-from twoheads.tables.checking.refusals import need_blank, refuse_answers_of_label_studio, refuse_export
+from twoheads.tables.checking.refusals import refuse_answers_of_label_studio, refuse_export
 from twoheads.tables.checking.repeats import Repeats
 from twoheads.tables.checking.table_rows import TableRows, sum_to_1
 from twoheads.tables.duckdb import pa
@@ -57,7 +58,7 @@ class Check:
     notes : tuple of str
         What was left out in reading it.
     given : tuple of str
-        The options that name columns of people and of the truth, and texts that mean "no answer".
+        The options that name columns of people and of the truth, and texts that mean "no answer" or "unsure".
     """
 
     path: str
@@ -101,6 +102,7 @@ class Check:
         lines += [("groups", f"{listed(list(roles.groups))} (not used in a fit)")] if roles.groups else []
         lines += [("not used", listed([self._unused_text(name) for name in self.unused]))] if self.unused else []
         lines.append(("classes", listed(in_order(roles.classes)) or "none found"))
+        lines += [("unsure", listed([repr(text) for text in roles.meanings.unsure]))] if roles.meanings.unsure else []
         width = max(12, *(len(what) + 1 for what, _ in lines))
         return [f"{what:<{width}} {text}" for what, text in lines]
 
@@ -210,6 +212,7 @@ def check(
     truth: str | None = None,
     human: str | Sequence[str] | None = None,
     blank: str | Sequence[str] = (),
+    unsure: str | Sequence[str] = (),
     format: str | None = None,
     sheet: str | None = None,
     encoding: str | None = None,
@@ -231,6 +234,8 @@ def check(
         The columns of people's answers, or a pattern such as ``"Dr *"``, where their names do not show them.
     blank : str or sequence of str
         Texts that mean "no answer" in columns of labels, where a fit would read them as classes.
+    unsure : str or sequence of str
+        Answers that mean "unsure", besides that word itself, in any case; the command that fits has them too.
     format, sheet, encoding : str, optional
         How the file is read, as in `scan`.
     """
@@ -246,13 +251,14 @@ def check(
     if not content or not content[0].n_rows:
         raise source.need_rows()
     by_name = {each.name: each for each in content}
-    nothing = [blank] if isinstance(blank, str) else list(blank)
-    known = true, people, Named.of(content, true, human), frozenset(map(label_key, nothing))
+    meanings = Meanings.of(blank, unsure)
+    known = true, people, Named.of(content, true, human), meanings
     roles = guess_roles(content, *known)
     off = {name for name in roles.share_columns if label_key(name) in roles.classes}
     if off and not sum_to_1(rows, off):  # columns that are only called as the classes are
         roles = guess_roles([each for each in content if each.name not in off], *known)
-    need_blank(nothing, [by_name[name] for name in roles.label_columns])
+    of_models = [label for columns in roles.models.values() for label in columns]
+    meanings.check_in(roles.truth, [by_name[name] for name in roles.label_columns], of_models)
     if roles.score_columns:
         roles = replace(roles, positive=positive_class(rows, roles, positive))
     cleaner = _cleaner(rows, roles, by_name)
@@ -264,7 +270,7 @@ def check(
     findings, notes, files = cleaner.findings, tuple(source.notes), tuple(file.path for file in source.files)
     texts = [human] if isinstance(human, str) else human or []
     given = [text for each in texts for text in ("--human", each)] + ([] if truth is None else ["--truth", truth])
-    given += [f"--blank={text}" for text in nothing]
+    given += meanings.options()
     return Check(where, files, findings.n_rows, rows.columns, roles, findings, by_name, how, notes, tuple(given))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from twoheads.tables.checking.cells import DOUBT_WORDS, is_blank_to_fit, label_key, number_in
+from twoheads.observations.doubt_words import may_mean_unsure
+from twoheads.tables.checking.cells import is_blank_to_fit, label_key, number_in
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.checking.repeats import Repeats, row_digest
@@ -87,7 +88,8 @@ BLANK_TO_FIT = "words for 'no value' become blank, as which a fit reads them any
 COMMA_TO_FIT = "decimal commas become points, though a fit reads commas too"
 NORMALISED = "rounded probabilities are divided by their sum"
 UNKNOWN, RARE = "labels that are not a class", "a label that occurs once or twice and is like another"
-DOUBT = "a label that may mean that somebody was unsure; if so, write unsure, which is an answer but not a class"
+DOUBT = "a label that may mean that somebody was unsure; if so, name it with --unsure: an answer, but not a class"
+UNKNOWN_DOUBT = "labels that are not a class; if they mean that somebody was unsure, name them with --unsure"
 NOT_A_NUMBER = "texts among numbers; if they mean 'no value', make them blank"
 OFF_SUM = "probabilities that do not sum to 1"
 GAPS = "some probabilities of a row are blank, and others not"
@@ -197,10 +199,11 @@ class Cleaner:
         if known is None:
             if plain_text(text) == "-1":  # which a fit reads as no label
                 return text
-            if name == self._guess.truth or text.casefold() != "unsure":  # which is an answer
-                self.findings.wrong(name, UNKNOWN, text)
+            if name == self._guess.truth or not self._guess.meanings.is_unsure(text):
+                in_doubt = name != self._guess.truth and may_mean_unsure(text)
+                self.findings.wrong(name, UNKNOWN_DOUBT if in_doubt else UNKNOWN, text)
             return text
-        if name != self._guess.truth and label_key(text) in DOUBT_WORDS:
+        if name != self._guess.truth and may_mean_unsure(text):
             self.findings.wrong(name, DOUBT, text)
         if label_key(text) in self._rare:
             self.findings.wrong(name, RARE, f"{text}, like {self._rare[label_key(text)]}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from itertools import product
 
-from twoheads.observations.columns import ITEM, TRUTH
+from twoheads.observations.columns import ANNOTATOR, ANSWER, ITEM, TRUTH
 from twoheads.observations.members import is_score_column
 from twoheads.tables.checking.as_fitted import reads_as
 from twoheads.tables.checking.guess import Guess
@@ -22,9 +23,10 @@ def table_arguments(roles: Guess, path: str) -> list[str]:
 
 
 def value_options(roles: Guess) -> list[str]:
-    """The options that say what numbers mean: the class of high scores, and the scale of a model."""
+    """The options that say what values mean: "unsure", the class of high scores, and the scale of a model."""
     scale = ["--model-scale", roles.shares.scale] if roles.shares.scale != "probability" else []
-    return scale + (["--positive", roles.positive] if roles.score_columns and roles.positive else [])
+    positive = ["--positive", roles.positive] if roles.score_columns and roles.positive else []
+    return [*scale, *positive, *roles.meanings.unsure_options()]
 
 
 def clean_name(path: str) -> str:
@@ -93,14 +95,26 @@ def new_names(roles: Guess, columns: tuple[str, ...]) -> dict[str, str]:
     for name, column in roles.confidence.items():
         names[column] = "confidence" if only and column != f"confidence_{name}" else f"confidence_{name}"
     taken = {names[name] for name in columns if name in roles.used}
-    others = {name for name in columns if name not in roles.used and (name in taken or _is_convention(name))}
-    return names | {name: f"other {name}" for name in others}
+    known = {*ANSWER, *ANNOTATOR} if roles.is_answers else set()
+    for name in columns:
+        if name not in roles.used and (name in taken | known or _is_convention(name)):
+            names[name] = _aside(name, {*names.values()})
+    return names
+
+
+def _aside(name: str, taken: Container[str]) -> str:
+    """A name that `fit` does not read: a point may separate a model from what its column holds."""
+    other = f"other {name}"
+    if _is_convention(other):
+        other = other.replace(".", " ")
+    return other if other not in taken else _aside(other, taken)
 
 
 def _is_convention(name: str) -> bool:
     """Whether `fit` would read a column by its name."""
     known = {*ITEM, *TRUTH, "human", "confidence", "score"}
-    return name in known or name.startswith(("human_", "p_", "confidence_")) or name.endswith((".label", ".score"))
+    begins, ends = name.startswith(("human_", "p_", "confidence_")), name.endswith((".label", ".score"))
+    return name in known or begins or ends or ".p_" in name
 
 
 def reading_options(how: Reading) -> list[str]:

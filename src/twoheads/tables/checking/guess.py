@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from twoheads.tables.checking.answers import alike, graders, label_columns, labels_of
-from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_fit, label_key, words_of
+from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_fit, label_key
 from twoheads.tables.checking.classes import classes_of, no_values_of_both, positive_by_name
+from twoheads.tables.checking.confidences import confidence_columns
 from twoheads.tables.checking.hints import (
     ANSWER,
-    BESIDE_CONFIDENCE,
     CONFIDENCE,
     ID,
     ITEM,
@@ -21,7 +21,8 @@ from twoheads.tables.checking.hints import (
     SURE_TRUTH,
     TRUTH,
 )
-from twoheads.tables.checking.models import SCALE, Shares, find_shares, likely_scores, machine_name, named_each
+from twoheads.tables.checking.meanings import NO_MEANINGS, Meanings
+from twoheads.tables.checking.models import Shares, find_shares, likely_scores, machine_name, named_each
 from twoheads.tables.checking.named import NOTHING_NAMED, Named
 from twoheads.tables.checking.profile import Profile
 from twoheads.tables.schema.coding import plain_text
@@ -40,7 +41,7 @@ class Guess:
     annotator     the column that names the person, in a table with a row per answer
     classes       each class as it is spelt most often, by its `label_key`
     no_truth      texts that mean that the truth is not known, as their `label_key`
-    blank         texts that mean "no answer", as an option says, as their `label_key`
+    meanings      texts that mean "no answer" or "unsure", as options say
     no_class      texts that are no class for want of a third one beside scores, though truth and answers hold them
     positive      the class that high scores mean
     groups        columns that could be groups of items
@@ -59,7 +60,7 @@ class Guess:
     annotator: str | None = None
     classes: dict[str, str] = field(default_factory=dict)
     no_truth: frozenset[str] = frozenset()
-    blank: frozenset[str] = frozenset()
+    meanings: Meanings = NO_MEANINGS
     no_class: tuple[str, ...] = ()
     positive: str | None = None
     groups: tuple[str, ...] = ()
@@ -111,8 +112,10 @@ class Guess:
         if text is None or column not in self._with_labels:
             return is_blank(text)
         key, plain = label_key(text), plain_text(text)
-        if key in self.blank or (column == self.truth and key in self.no_truth):
+        if key in self.meanings.blank_keys or (column == self.truth and key in self.no_truth):
             return True
+        if column != self.truth and self.meanings.is_unsure(text):
+            return False
         if is_blank_to_fit(text):
             return plain not in self.classes.values()
         return is_blank(text) and key not in self.classes
@@ -130,7 +133,7 @@ def guess_roles(
     truth: str | None = None,
     human: Sequence[str] = (),
     named: Named = NOTHING_NAMED,
-    blank: frozenset[str] = frozenset(),
+    meanings: Meanings = NO_MEANINGS,
 ) -> Guess:
     """The role of each column that has one; ``truth`` and ``human`` are columns that were named by options.
 
@@ -138,17 +141,16 @@ def guess_roles(
     two probabilities or more name them; and with a score, or one probability, it refuses a third class.
 
     named  the columns that have a role by their names in a fit, which they keep
-    blank  texts that mean "no answer", as their `label_key`
     """
-    found = _guess(columns, truth, human, named, blank, worded=False)
+    found = _guess(columns, truth, human, named, meanings, worded=False)
     of_labels = [each for each in columns if each.name in found.label_columns]
     if not (found.no_truth or any(each.nothings for each in of_labels)):
         return found
-    worded = _guess(columns, truth, human, named, blank, worded=True)
+    worded = _guess(columns, truth, human, named, meanings, worded=True)
     has_numbers = bool(found.share_columns or found.score_columns) and len(found.classes) > 1
     if not has_numbers or len(worded.share_columns) > len(found.share_columns):
         return worded
-    asked = no_values_of_both(of_labels, found.truth, blank) if found.score_columns else ()
+    asked = no_values_of_both(of_labels, found.truth, meanings) if found.score_columns else ()
     return replace(found, no_class=asked)
 
 
@@ -157,7 +159,7 @@ def _guess(
     truth: str | None,
     human: Sequence[str],
     named: Named,
-    blank: frozenset[str],
+    meanings: Meanings,
     *,
     worded: bool,
 ) -> Guess:
@@ -172,7 +174,7 @@ def _guess(
     rest = [each for each in unsaid if each.name not in (item, truth, annotator)]
     known = [each for each in columns if each.name == truth]
     machines = [each for each in columns if each.name in named.labellers.values()]
-    labels, undecided = label_columns(rest, known, human, named, machines)
+    labels, undecided = label_columns(rest, known, human, named, machines, meanings.unsure_keys)
     called = {*human, *named.people}
     people = [each for each in labels if each.name in called or not each.speaks(MODEL) or each.speaks(PERSON)]
     grading = graders(rest, people, known)
@@ -180,12 +182,12 @@ def _guess(
     labellers = [each for each in labels if each not in people and each not in grading]
     answers = [*people, *machines, *labellers]
     no_truth = frozenset() if worded else frozenset(UNKNOWN_WORDS & set(labels_of(known)) - set(labels_of(answers)))
-    classes = classes_of([*known, *answers], no_truth | blank, worded=worded)
+    classes = classes_of([*known, *answers], no_truth, meanings, worded=worded)
     numeric = [each for each in rest if each.is_numeric and each not in labels and each not in grading]
     shares, classes = find_shares(numeric, classes, named.models, columns)
     named_people = named_each(people, lambda name: name.removeprefix("human_"))
     free = [each for each in numeric if each.name not in shares.columns and each.name not in shares.reasons]
-    confidence = _confidence(free, named_people)
+    confidence = confidence_columns(free, named_people)
     free = [each for each in free if each.name not in confidence.values()]
     scores, reasons = _scores(
         free, {*shares.models, *named.labellers, *named.scores}, labelled=len(answers) > len(people)
@@ -208,7 +210,7 @@ def _guess(
         annotator=annotator,
         classes=classes,
         no_truth=no_truth,
-        blank=blank,
+        meanings=meanings,
         undecided=undecided,
         reasons=reasons,
     )
@@ -284,16 +286,3 @@ def _annotator(columns: Sequence[Profile], truth: str | None) -> str | None:
 
 def _grader_name(name: str) -> str:
     return machine_name(name.removeprefix("human_"))
-
-
-def _confidence(columns: Sequence[Profile], people: dict[str, str]) -> dict[str, str]:
-    """The column of each person's confidence: called so, and after the person where there are several."""
-    found: dict[str, str] = {}
-    for column in columns:
-        if not column.speaks(CONFIDENCE):
-            continue
-        words = [word for word in words_of(SCALE.sub(" ", column.name)) if word not in CONFIDENCE | BESIDE_CONFIDENCE]
-        of = [name for name, answers in people.items() if words and words in (words_of(answers), words_of(name))]
-        if len(of) == 1 or (len(people) == 1 and not words):
-            found[of[0] if of else next(iter(people))] = column.name
-    return found

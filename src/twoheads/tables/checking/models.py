@@ -50,7 +50,7 @@ def find_shares(
     named  the columns of each model by class, as a fit finds them by name; ``every_column`` holds them too
     """
     by_name = {each.name: each for each in every_column}
-    sure = _enough({name: dict(found) for name, found in named.items()}, classes)
+    sure = _enough({name: dict(found) for name, found in named.items()}, classes, 1)
     families = sure | {name: found for name, found in _families(columns, classes).items() if name not in sure}
     kinds: dict[str, str] = {}
     reasons: dict[str, str] = {}
@@ -95,15 +95,21 @@ def _families(columns: Sequence[Profile], classes: dict[str, str]) -> dict[str, 
     return _enough(families, classes)
 
 
-def _enough(families: dict[str, dict[str, str]], classes: dict[str, str]) -> dict[str, dict[str, str]]:
-    """Those families that name two classes at least, or one of the two that there are."""
-    enough: dict[str, dict[str, str]] = {}
-    for family, found in families.items():
-        known = {label_key(label) for label in found}
-        one_of_two = len(classes) == 2 and known <= set(classes)
-        if (len(found) >= 2 or one_of_two) and (not classes or known & set(classes)):
-            enough[family] = found
-    return enough
+def _enough(families: dict[str, dict[str, str]], classes: dict[str, str], least: int = 2) -> dict[str, dict[str, str]]:
+    """Those families that name two classes at least, or one of the two that there are.
+
+    Where columns name two classes, a third label is none: to a fit it is an answer that is wrong, or "unsure". Only
+    families that name ``least`` classes count for this.
+    """
+    keys = {family: {label_key(label) for label in found} for family, found in families.items()}
+    able = [family for family, known in keys.items() if not classes or known & set(classes)]
+    named = {key for family in able if len(keys[family]) >= least for key in keys[family]}
+    there = named if len(named) > 1 else set(classes)
+    return {
+        family: families[family]
+        for family in able
+        if len(families[family]) >= 2 or (len(there) == 2 and keys[family] <= there)
+    }
 
 
 def _kind(columns: Sequence[Profile], *, whole: bool) -> tuple[str, str]:
