@@ -1,4 +1,4 @@
-"""``python -m benchmarks.fewer_answers [DIR] [--draws N]``: teams that use fewer answers per item than they learnt from.
+"""``python -m benchmarks.fewer_answers [DIR] [--draws N]``: teams used with fewer answers per item than at fit.
 
 Every set of people and a model with several answers per item: 70 % of the items to learn from, with all their answers,
 with one to five of them, or with one; the others to predict, so too. One row per way to learn and to predict, means of

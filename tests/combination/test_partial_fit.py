@@ -8,6 +8,7 @@ from itertools import pairwise
 from operator import add
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -271,3 +272,48 @@ def test_a_failure_leaves_the_team_as_it_was(tmp_path):
         team.partial_fit(seen)
     with pytest.raises(NotFittedError):
         team.predict(seen)
+
+
+def alike(kind, n_items=460, seed=0):
+    """Items of which many are alike: no model row, or one of a few rows; some answers are "unsure"."""
+    rng = np.random.default_rng(seed)
+    problem = simulate(n_items, 3, seed=seed)
+    model = softmax(2.0 * np.eye(3)[problem.model.argmax(axis=1)]) if kind == "few rows" else problem.model.copy()
+    if kind == "no row":
+        model[rng.random(n_items) < 0.3] = np.nan
+    said = np.array(["0", "1", "2"], dtype=object)[np.maximum(problem.human, 0)]
+    if kind == "unsure":
+        said[rng.random(n_items) < 0.1] = "unsure"
+    frame = pd.DataFrame({"human": said} | {f"p_{at}": model[:, at] for at in range(3)})
+    return Observations.from_frame(frame, classes=["0", "1", "2"]), np.where(
+        rng.random(n_items) < 0.2, problem.truth, -1
+    )
+
+
+@pytest.mark.parametrize("kind", ["no row", "few rows", "unsure", "crowd"])
+def test_a_sample_that_holds_all_items_gives_the_fit_of_all(kind):
+    # Folds, and the items that stand for those without truth, are those of one fit, in any order of the chunks.
+    seen, truth = crowd(600, labels=0.3, per_item=1) if kind == "crowd" else alike(kind)
+    once = th.recommended().fit(seen, truth).predict_proba(seen)
+    parts = np.array_split(np.random.default_rng(1).permutation(len(seen)), 3)
+    for order in (parts, parts[::-1]):
+        np.testing.assert_allclose(learnt_in(th.recommended, seen, truth, order).predict_proba(seen), once, atol=1e-9)
+
+
+@pytest.mark.parametrize("first", ["nobody unsure", "no confidence", "somebody unsure, no confidence"])
+def test_answers_without_confidence_and_unsure_count_in_chunks_as_in_one_fit(first):
+    # Levels of confidence are cut by the first chunk that has any.
+    seen, truth = one_person(400)
+    model = {f"p_{at}": seen.model_proba[0][:, at] for at in range(3)}
+    words, number, late = pd.DataFrame({"human": seen.answers.column.astype(str)} | model), np.arange(400), 200
+    if first != "no confidence":
+        words.loc[(number % 3 == 0) & ((number >= late) | (first != "nobody unsure")), "human"] = "unsure"
+    if first != "nobody unsure":
+        words["confidence"] = np.where(number >= late, number % 5, np.nan)
+    whole = Observations.from_frame(words, classes=["0", "1", "2"])
+    once = th.recommended().fit(whole, truth)
+    parts = [np.arange(late), np.arange(late, 400)]
+    one, other = (th.recommended().fit(whole.take(rows), truth[rows]) for rows in parts)
+    for team in (learnt_in(th.recommended, whole, truth, parts), one.merge(other), other.merge(one)):
+        np.testing.assert_allclose(team.response_.counts_, once.response_.counts_)
+        np.testing.assert_allclose(team.predict_proba(whole), once.predict_proba(whole), atol=1e-9)

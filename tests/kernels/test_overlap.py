@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from twoheads.kernels.inference import overlap
 from twoheads.kernels.inference.overlap import (
     CLOSING_ITEMS,
     ENOUGH_SHARED,
@@ -100,3 +101,14 @@ def test_members_that_always_give_the_same_answer():
     _, member, answer = answers(n, np.zeros(n, dtype=int), np.arange(n) % 2, np.ones(n, dtype=int))
     assert constant_members(member, answer, 4).tolist() == [True, False, True, False]
     assert not constant_members(member[:-3], answer[:-3], 4).any()  # too few to know
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.05])
+def test_shared_items_are_the_same_from_dense_and_sparse_products(share, monkeypatch):
+    item, member = np.nonzero(np.random.default_rng(0).random((60, 40)) < share)
+    found = overlap.shared_items(item, member, 60, 40).toarray()
+    monkeypatch.setattr(overlap, "_DENSE_NUMBERS", 0)
+    np.testing.assert_array_equal(found, overlap.shared_items(item, member, 60, 40).toarray())
+    seen = np.zeros((60, 40))
+    seen[item, member] = 1
+    np.testing.assert_array_equal(found, (seen.T @ seen) * (1 - np.eye(40)))

@@ -103,3 +103,35 @@ def test_rows_in_another_order_give_the_same_accuracies(kind, weighted):
         stats = team.annotator_stats_
         found.append([*team.facts()["human"]["accuracy"], *stats["accuracy"], *stats["accuracy_low"]])
     np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def certain(n_people, n_models, n_items=640, n_known=80, seed=0):
+    """Models that give a class and no probabilities: of more items than a sample takes many are alike."""
+    rng = np.random.default_rng(seed)
+    truth, names = rng.choice(3, n_items, p=[0.5, 0.3, 0.2]), np.array(["a", "b", "c"])
+    frame = pd.DataFrame()
+    for person in range(n_people):
+        answer = np.where(rng.random(n_items) < 0.7, truth, rng.integers(3, size=n_items))
+        frame[f"human_{person}"] = np.where(rng.random(n_items) < 1 / n_people, names[answer], None)
+    frame.loc[frame.isna().all(axis=1), "human_0"] = "a"
+    for model in range(n_models):
+        row = np.eye(3)[np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items))]
+        for at, name in enumerate(names):
+            frame[f"m{model}.p_{name}"] = row[:, at]
+    return frame, np.where(np.arange(n_items) < n_known, names[truth], None)
+
+
+@pytest.mark.parametrize(("n_people", "n_models"), [(1, 1), (1, 2), (3, 1)])
+def test_of_alike_items_a_sample_takes_the_same_whatever_the_order_and_the_names(n_people, n_models):
+    X, y = certain(n_people, n_models)
+    proba = th.recommended().fit(X, y).predict_proba(X)
+    order = np.random.default_rng(1).permutation(len(X))
+    shuffled = th.recommended().fit(X.iloc[order].reset_index(drop=True), y[order])
+    np.testing.assert_allclose(shuffled.predict_proba(X), proba, atol=1e-9)
+    other = {"a": "c", "b": "a", "c": "b"}
+    people = [name for name in X if name.startswith("human")]
+    called = X[people].replace(other).set_axis([f"human_z{9 - at}" for at in range(n_people)], axis=1)
+    models = X.drop(columns=people).rename(columns=lambda name: name[:-1] + other[name[-1]])
+    renamed = pd.concat([called, models], axis=1)
+    again = th.recommended().fit(renamed, np.array([other.get(label) for label in y], dtype=object))
+    np.testing.assert_allclose(again.predict_proba(renamed)[:, [2, 0, 1]], proba, atol=1e-9)

@@ -172,3 +172,19 @@ def test_the_unit_of_weights_does_not_decide_whether_members_get_weights_of_thei
     )
     weighted, plain = th.recommended().fit(X, y, sample_weight=np.full(100, unit)), th.recommended().fit(X, y)
     assert ("panel" in weighted.facts()) == ("panel" in plain.facts()) == (n_known == 40)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("people", "n_labels"), [(3, 10), (3, 40), (1, 10)])
+def test_weights_from_tiny_to_huge_warn_of_nothing(people, n_labels):
+    # Beside weights of 1e12 shares of wrong answers round to 0, or below, and nodes of a posterior vanish.
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(20, size=40)
+        columns = {f"human_{at}": np.where(rng.random(40) < 0.9, truth, 0) for at in range(people)}
+        share = rng.dirichlet(np.full(20, 0.1), 40)
+        X = pd.DataFrame(columns | {f"p_{at}": share[:, at] for at in range(20)})
+        y = np.where(np.arange(40) < n_labels, truth, -1)
+        seen = th.Observations.from_frame(X, classes=list(range(20)))
+        team = th.recommended().fit(seen, y, sample_weight=rng.choice([1e-8, 1.0, 1e6, 1e12], 40))
+        assert np.isfinite(team.predict_proba(seen)).all()

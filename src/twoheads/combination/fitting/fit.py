@@ -161,9 +161,10 @@ def _opened(parts: Parts, items: CountableItems | SampledItems, earlier: Suffici
 def _start_response(items: CountableItems | SampledItems, earlier: SufficientStatistics | None) -> ResponseModel | None:
     """Levels of confidence as in earlier fits, or as cut now; None without any confidence or "unsure"."""
     statistics = items.statistics if isinstance(items, SampledItems) else earlier
-    if statistics is not None and statistics.response_bounds is not None:
-        return ResponseModel().start_at(statistics.response_bounds, items.schema.n_classes, items.schema.scored)
+    bounds = None if statistics is None else statistics.response_bounds
     confidences = None if isinstance(items, SampledItems) else items.confidences()
+    if statistics is not None and bounds is not None and (confidences is None or statistics.has_confidence):
+        return ResponseModel().start_at(bounds, items.schema.n_classes, items.schema.scored)
     if confidences is None:
         if items.schema.levels is None:
             return None

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed
+from twoheads.combination.items.protocol import BlockFunction, Schema, applied, composed, content_places
+from twoheads.combination.statistics.folds import with_folds
 from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.combination.statistics.sufficient import SufficientStatistics
 from twoheads.engines.blocks import block_slices
+from twoheads.kernels.arrays import Codes
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.kernels.numerics.sampling import evenly_spaced
@@ -46,18 +48,22 @@ class SampledItems:
         return self._cut(self._whole(), min_items)
 
     def subsample(self, size: int, *, min_items: int = 64) -> Sequence[Block]:
-        """At most so many of the sampled items, evenly spaced, in blocks."""
+        """At most so many of the sampled items, in blocks: labelled ones by what they are, else evenly spaced."""
         whole = self._whole()
+        if self.only_labelled and whole.n_items > size:
+            whole = whole.take(np.sort(self._by_content(whole)[:size]))
         return self._cut(whole.take(evenly_spaced(whole.n_items, size)), min_items)
 
     def answered_unlabelled(self, size: int = AGREEMENT_ITEMS) -> Block | None:
-        """At most so many of the sampled items with an answer and no truth; None where there is none."""
+        """At most so many of the sampled items with an answer and no truth, by what they are; None without any."""
         if self.only_labelled or self.statistics.unlabelled is None:
             return None
         block = self.statistics.unlabelled.block()
         assert block.answers is not None
-        rest = np.flatnonzero(block.answers.per_item() > 0)
-        return applied(self.function, block.take(rest[evenly_spaced(len(rest), size)])) if len(rest) else None
+        rest = block.take(np.flatnonzero(block.answers.per_item() > 0))
+        if rest.n_items > size:
+            rest = rest.take(np.sort(self._by_content(rest)[evenly_spaced(rest.n_items, size)]))
+        return applied(self.function, rest) if rest.n_items else None
 
     @property
     def is_weighted(self) -> bool:
@@ -65,8 +71,13 @@ class SampledItems:
         return any((sample.weight != 1.0).any() for sample in self._samples())
 
     def _whole(self) -> Block:
+        """The items with the folds that they had where they were first read."""
         block = joined([sample.block(for_all=not self.only_labelled) for sample in self._samples()])
-        return replace(block, number=np.arange(block.n_items))
+        return with_folds(replace(block, number=np.arange(block.n_items)), has_model=self.schema.has_model)
+
+    def _by_content(self, block: Block) -> Codes:
+        """The positions of a block's items in a random order, as in memory: by keys, alike ones come as they came."""
+        return content_places([block], self.schema.annotators)
 
     def _samples(self) -> list[ItemSample]:
         labelled, unlabelled = self.statistics.labelled, self.statistics.unlabelled

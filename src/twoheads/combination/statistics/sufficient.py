@@ -116,6 +116,15 @@ class SufficientStatistics(BaseEstimator):
         # Sums of weights round by the order of items: exactly two answers on each must not be fewer.
         return self.has_overlap and bool(self.annotation_counts[0].sum() >= (2 - 1e-9) * self.answered_items)
 
+    @property
+    def has_confidence(self) -> bool:
+        """Whether confidences were cut into levels: until there are any, no chunk decides how."""
+        if self.response_bounds is None or self.response_counts is None:
+            return False
+        counts = self.response_counts[len(score_rows(self.response_counts, self.levels)) : -1]
+        by_level = counts.reshape(self.n_classes, -1, self.n_classes)[:, :-1]
+        return bool(len(self.response_bounds) or by_level.any())
+
     def without_sample(self) -> SufficientStatistics:
         """The sums alone."""
         return replace(self, labelled=None, unlabelled=None)
@@ -168,6 +177,19 @@ class SufficientStatistics(BaseEstimator):
         counts = np.concatenate([scores, after.reshape(-1, n_classes), unsure])
         return replace(self, response_bounds=bounds, response_counts=counts)
 
+    def answered_plainly(self, bounds: Floats, n_scores: int) -> SufficientStatistics:
+        """The same with counts of ways of answering, where nobody gave a confidence or was unsure.
+
+        n_scores  number of the rows of scores, of which there are none here
+        """
+        if self.response_counts is not None:
+            return self
+        plain = np.zeros((self.n_classes, len(bounds) + 2, self.n_classes))
+        plain[:, -1] = self.counts.sum(axis=0)
+        ends = np.zeros((n_scores, self.n_classes)), np.zeros((1, self.n_classes))
+        counts = np.concatenate([ends[0], plain.reshape(-1, self.n_classes), ends[1]])
+        return replace(self, response_bounds=bounds, response_counts=counts)
+
     def relevelled(self, levels: ScoreLevels | None) -> SufficientStatistics:
         """The same with other levels of scores, approximately.
 
@@ -212,9 +234,12 @@ def merge_statistics(statistics: Sequence[SufficientStatistics], annotators: tup
     """The statistics of all items together, with the annotators in this order."""
     levels = next((each.levels for each in statistics if each.levels is not None), None)
     parts = [each.reindexed(annotators).relevelled(levels) for each in statistics]
-    bounds = next((part.response_bounds for part in parts if part.response_bounds is not None), None)
+    cut = sorted(parts, key=lambda part: not part.has_confidence)  # by the first that had any
+    bounds = next((part.response_bounds for part in cut if part.response_bounds is not None), None)
     if bounds is not None:
         parts = [part.rebinned(bounds) for part in parts]
+        known = next(part.response_counts for part in parts if part.response_counts is not None)
+        parts = [part.answered_plainly(bounds, len(score_rows(known, levels))) for part in parts]
     limit = sample_size(parts[0].n_classes)
     return replace(
         parts[0],

@@ -28,6 +28,8 @@ _LOG_WEIGHT: Floats = np.log(_WEIGHT) + 0.5 * _NODE**2 - 0.5 * np.log(2 * np.pi)
 #: A mode is found when a step is smaller than this: the next would be about its square.
 _SMALL_STEP = 1e-5
 _MOST_STEPS = 100
+#: Least share of wrong answers: beside huge weights it rounds to 0, or below.
+_LEAST_WRONG = 2.0**-53
 #: Numbers of a chunk of annotators, small enough for the cache.
 _CHUNK_NUMBERS = 50_000
 
@@ -57,7 +59,12 @@ def answers_per_class(counts: Floats) -> Floats:
 def accuracy_odds(crowd: Floats) -> Floats:
     """The crowd's odds of being right about each class, (n_classes,)."""
     diagonal = np.diagonal(crowd)
-    return np.asarray(diagonal / (1.0 - diagonal))
+    return np.asarray(diagonal / wrong_share(diagonal))
+
+
+def wrong_share(accuracy: Floats) -> Floats:
+    """``1 - accuracy``, above 0."""
+    return np.maximum(1.0 - accuracy, _LEAST_WRONG)
 
 
 def abilities_of(counts: Floats, crowd: Floats, spread: float) -> Abilities:

@@ -23,6 +23,7 @@ from twoheads.kernels.confusion.abilities import (
     expected_accuracy,
     log_evidence,
     right_and_answers,
+    wrong_share,
 )
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.kernels.priors import (
@@ -93,9 +94,8 @@ def annotator_means(crowd: Floats, accuracy: Floats) -> Floats:
 
     accuracy  (n_annotators, n_classes)
     """
-    diagonal = np.diagonal(crowd)
-    means = crowd * ((1.0 - accuracy) / (1.0 - diagonal))[:, None, :]
-    classes = np.arange(len(diagonal))
+    means = crowd * (wrong_share(accuracy) / wrong_share(np.diagonal(crowd)))[:, None, :]
+    classes = np.arange(crowd.shape[1])
     means[:, classes, classes] = accuracy
     return np.asarray(means)
 
@@ -169,7 +169,7 @@ def leave_one_out_annotator_rows(
         others = ability_posteriors(np.maximum(right[heavy], 0.0), rest[heavy].T.copy(), odds, spread)
         node[:, heavy], log_weight[:, heavy] = others.node, others.log_weight
     accuracy = np.ascontiguousarray(expected_accuracy(node, normalise_exp(log_weight), odds).T)
-    rows = crowd[answer] * (1.0 - accuracy) / (1.0 - np.diagonal(crowd))
+    rows = crowd[answer] * wrong_share(accuracy) / wrong_share(np.diagonal(crowd))
     is_class = answer < n_classes
     rows[row[is_class], answer[is_class]] = accuracy[row[is_class], answer[is_class]]
     rows *= strength

@@ -47,7 +47,9 @@ def left_out_probas(
     log_combined = logits[:, true_label, item] - total
     log_alone = model_logits[:, true_label, item] - alone_total
     own = log_combined + alone_weight * log_alone[temperature_of]
-    share = np.log(weight)[:, None] - (own if item_weight is None else item_weight * own)
+    with np.errstate(divide="ignore"):  # beside a heavy item the weights of nodes vanish
+        log_weight = np.log(weight)[:, None]
+    share = log_weight - (own if item_weight is None else item_weight * own)
     share = np.exp(share - share.max(axis=0))
     share /= share.sum(axis=0)
     if predicted is not None:

@@ -174,22 +174,42 @@ def _places(*by: Codes | Hashes | Floats) -> tuple[Codes, Codes]:
 def sample_hashes(block: Block, names: Hashes, marks: Marks) -> tuple[Hashes, Hashes]:
     """Two times 64 bits of each item, (n_items,).
 
-    Samples are drawn by the first, which knows no names; the second tells apart what it cannot.
+    Samples are drawn by the first, which knows no names; the second tells apart what it cannot: by marks, then by
+    confidences, by each model's row, of which the rest knows the mean, and at last by names.
 
     names  (n_annotators,) a hash of each one's name
     marks  of all items
     """
     truth = np.full(block.n_items, MISSING) if block.true_label is None else block.true_label
-    block = replace(block, log_proba=_mean(block), members=(), true_label=truth)
-    content = content_hashes(block, names, places(len(block.log_proba)))
+    whole = replace(block, log_proba=_mean(block), members=(), true_label=truth)
     # Confidences that are all the same, and a model that is there twice, say nothing: they change no sample.
-    unsaid = replace(block, confidence=None)
-    own = item_hashes(block) + alike_hashes(unsaid, marks.annotators)
+    unsaid = replace(whole, confidence=None)
+    own = item_hashes(whole) + alike_hashes(unsaid, marks.annotators)
+    marked = content_hashes(unsaid, *marks)
     if block.no_model is not None:
-        own = np.where(block.no_model, content_hashes(unsaid, *marks), own)
-    for row in block.log_proba:
-        content = mixed_bits(content * _CONFIDENCE + leading_bits(row))
-    return mixed_bits(own), content
+        own = np.where(block.no_model, marked, own)
+    marked = mixed_bits(marked + _row_hashes(whole.log_proba, marks.classes))
+    sure = mixed_bits(marked + content_hashes(whole, *marks))
+    members, named = np.zeros_like(own), content_hashes(whole, names, places(len(block.log_proba)))
+    for rows in block.members:
+        members = mixed_bits(members * _CONFIDENCE + _row_hashes(rows, marks.classes))
+    for row in whole.log_proba:
+        named = mixed_bits(named * _CONFIDENCE + leading_bits(row))
+    return mixed_bits(own), _leading((marked, sure, members, named))
+
+
+def _row_hashes(log_proba: Floats, classes: Hashes) -> Hashes:
+    """64 bits of each item's row, whatever the order of the classes, whose marks are given."""
+    bits = (mixed_bits(leading_bits(row) * _CONFIDENCE + mark) for mark, row in zip(classes, log_proba, strict=True))
+    return np.asarray(sum(bits, start=np.zeros(log_proba.shape[1], dtype=np.uint64)))
+
+
+def _leading(hashes: tuple[Hashes, Hashes, Hashes, Hashes]) -> Hashes:
+    """16 bits of each, by which items are ordered: by those of the first, then of the second, and so on."""
+    total = np.zeros_like(hashes[0])
+    for each in hashes:
+        total = (total << np.uint64(16)) | (each >> np.uint64(48))
+    return total
 
 
 def _mean(block: Block) -> Floats:
