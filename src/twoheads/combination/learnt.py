@@ -84,7 +84,7 @@ class LearntItems(BaseEstimator):
         scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
         numbers += [values[:, None] for values in scores.values()]
         decimals = FULL if known.model_scale != "probability" else _decimals(numbers)
-        of_scores = {name: _between_0_and_1(values) for name, values in scores.items()}
+        of_scores = {name: _between_0_and_1(values, known.n_classes) for name, values in scores.items()}
         found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
         return replace(found, span=span)
 
@@ -264,13 +264,13 @@ def _probabilities(proba: NDArray[Any], model_scale: str) -> Floats:
     return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
 
 
-def _between_0_and_1(scores: Floats) -> Floats:
-    """Scores as if they were probabilities of two classes, (n_items, 2); what is rounded moves by no more than it did.
+def _between_0_and_1(scores: Floats, n_classes: int) -> Floats:
+    """Scores as if they were probabilities of the first and last class, (n_items, n_classes), which rise with the last.
 
-    They rise with the second class, as ``Observations.scores`` do.
+    What is rounded moves by no more than it did.
     """
-    second = 0.5 + np.arctan(scores) / np.pi
-    return np.stack([1.0 - second, second], axis=1)
+    last = 0.5 + np.arctan(scores) / np.pi
+    return np.stack([1.0 - last, *[np.zeros(len(last))] * (n_classes - 2), last], axis=1)
 
 
 def _class_weights(classes: NDArray[Any]) -> Floats:

@@ -24,7 +24,7 @@ from twoheads.storage.restorable import Restorable
 FORMAT = "twoheads"
 #: The attribute that is written beside the object, so that its checksum does not depend on when it was made.
 HISTORY = "history_"
-VERSION = 12
+VERSION = 13
 
 _registry: dict[str, type] = {}
 Check = Callable[[Any], None]
