@@ -178,11 +178,11 @@ def test_reversed_scores_of_five_classes_are_named(n_labels):
     assert found["reversed"]["judge2"]["correlation_high"] < 0
     assert "unclear" not in found
     assert found.get("equal_shares", False) == (n_labels == 0)
-    believed = "" if n_labels else "are believed to "
+    believed = "" if n_labels else "believed to be "
     words = team.describe()
     assert (
-        "Scores of judge2 look reversed: low ones mean '5', and the team uses them so. Read as given, they "
-        f"{believed}fall with the rank of the class: judge2 (rank correlation -0." in words
+        "Scores of judge2 look reversed: low ones mean '5', and the team uses them so. Read as given, they are "
+        f"{believed}against the order of the classes: judge2 (rank correlation -0." in words
     )
     assert ("scores are cut as if all classes were equally frequent" in words) == (n_labels == 0)
     assert np.mean(team.predict(X) == truth + 1) > 0.7
@@ -196,7 +196,7 @@ def test_scores_whose_direction_is_not_significant_are_unclear():
     (facts,) = team.facts()["scores"]["unclear"].values()
     assert facts["correlation"] < 0 <= facts["correlation_high"]
     assert (
-        "It is not clear that high scores of judge1 mean '3'. Read so, they fall with the rank of the class, but "
+        "It is not clear that high scores of judge1 mean '3'. Read so, they are against the order of the classes, but "
         in (team.describe())
     )
 

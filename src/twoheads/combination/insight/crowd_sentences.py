@@ -133,7 +133,7 @@ def _reverse(members: dict[str, Any]) -> str:
     """In which way scores are the wrong way round, in a clause."""
     believed = any(each["kind"] == "believed" for each in members.values())
     if any("correlation" in each for each in members.values()):
-        return f"they {'are believed to ' if believed else ''}fall with the rank of the class"
+        return f"they are{' believed to be' if believed else ''} against the order of the classes"
     return f"these are{' believed to be' if believed else ''} right less often than a coin"
 
 
