@@ -38,6 +38,7 @@ bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.evaluation
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.many_classes
+	$(BIN)/python -m benchmarks.grades
 
 # Tables larger than memory, and a cluster: about half an hour, 8 GB of memory, 6 GB of disk.
 bench-large: $(VENV)/ready

@@ -196,8 +196,8 @@ def test_scores_alone_do_not_show_the_classes():
     X = pd.DataFrame({"judge.score": [1, 2]})
     refused(
         lambda: Observations.from_frame(X, positive="a"),
-        "there must be two classes, since column 'judge.score' holds scores; answers and truth show none. "
-        "Name both with classes (--classes), in Python in Observations.from_frame(X, classes=...).",
+        "there must be two classes or more, since column 'judge.score' holds scores; answers and truth show none. "
+        "Name all with classes (--classes), in Python in Observations.from_frame(X, classes=...).",
     )
     assert len(Observations.from_frame(X, classes=np.array(["a", "b"]), positive="a")) == 2
 
@@ -206,9 +206,39 @@ def test_scores_of_three_classes():
     X = pd.DataFrame({"human": ["a", "b", "c"], "judge.score": [1, 2, 3]})
     refused(
         lambda: Observations.from_frame(X, positive="a"),
-        "column 'judge.score' can hold scores only if there are two classes; there are 3: 'a', 'b', 'c'. Correct "
-        "labels that are misspelt; else give a label (<model>.label), or a probability of each class "
+        "column 'judge.score' can hold scores only if there are two classes, or numbers as classes, whose order is "
+        "known; there are 3 classes: 'a', 'b', 'c'. Correct labels that are misspelt; else name the classes by numbers "
+        "that rise with the score (not as text), or give a label (<model>.label), or a probability of each class "
         "(<model>.p_<class>).",
+    )
+
+
+@pytest.mark.parametrize("classes", [np.array([1, 2, 10]), np.array([0.5, 1.5, 2.5]), np.array(["1", "2", "3"])])
+def test_scores_of_three_numbers(classes):
+    X = pd.DataFrame({"human": classes, "judge.score": [1.0, 2.0, np.nan]})
+    high, low = (Observations.from_frame(X, positive=positive).scores for positive in (None, classes[0]))
+    assert (high.positive, low.positive) == (str(classes[-1]), str(classes[0]))
+    np.testing.assert_array_equal(high.values[:, 0], [1.0, 2.0, np.nan])
+    np.testing.assert_array_equal(low.values, -high.values)
+    assert high.permuted(np.arange(3)) is high
+    np.testing.assert_array_equal(high.permuted(np.arange(3)[::-1]).values, low.values)
+
+
+def test_scores_of_texts_whose_order_is_not_that_of_their_values():
+    X = pd.DataFrame({"human": ["1", "2", "10"], "judge.score": [1, 2, 3]})
+    with pytest.raises(InvalidObservations, match=r"there are 3 classes: '1', '10', '2'. .* \(not as text\)"):
+        Observations.from_frame(X)
+    assert Observations.from_frame(X.astype({"human": int})).scores.positive == "10"
+
+
+@pytest.mark.parametrize("positive", [2, "2", "high"])
+def test_high_scores_mean_the_greatest_class_or_the_smallest(positive):
+    X = pd.DataFrame({"human": [1, 2, 3], "judge.score": [1, 2, 3]})
+    refused(
+        lambda: Observations.from_frame(X, positive=positive),
+        "positive (--positive) must name the greatest class or the smallest, since column 'judge.score' holds scores "
+        f"of 3 classes; it is '{positive}'. High scores mean the greatest, '3', if it is left out, and the smallest "
+        "with '1'.",
     )
 
 
@@ -238,7 +268,7 @@ def test_one_kind_of_answer_of_each_member(columns, found):
 
 def test_scores_show_the_spellings_that_make_more_classes_than_two():
     X = pd.DataFrame({"a.label": [True, False], "human_ann": [1, 0], "judge.score": [0.5, 0.2]})
-    with pytest.raises(InvalidObservations, match=r"there are 4: '0', '1', 'False', 'True'\. Correct labels"):
+    with pytest.raises(InvalidObservations, match=r"there are 4 classes: '0', '1', 'False', 'True'\. Correct labels"):
         Observations.from_frame(X)
 
 

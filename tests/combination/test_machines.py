@@ -48,7 +48,7 @@ def team():
 def side(team, scores):
     """The label that a score is, by the team's one member who gives scores."""
     level = np.searchsorted(team.levels_.bounds[0], scores, side="right")
-    return CLASSES[(level >= team.levels_.upper[0]).astype(int)]
+    return CLASSES[(level >= team.levels_.cuts[0]).astype(int)]
 
 
 def test_statistics_of_people_are_of_people(team):

@@ -55,12 +55,20 @@ def scored() -> tuple[Any, Any]:
     return th.Observations.from_frame(pa.table(frame), positive="b"), np.array(CLASSES)[truth]
 
 
+def graded() -> tuple[Any, Any]:
+    """A simulation with a score of a machine and a person's grade, of three classes."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 4, 60)
+    return _frame({"human": truth, "m.score": truth + rng.normal(size=60)}), truth
+
+
 #: Teams of every kind: how they are made, and of what.
 TEAMS: dict[str, tuple[Callable[[], Any], Callable[[], tuple[Any, Any]]]] = {
     "recommended": (th.recommended, problem),
     "crowd": (th.recommended, lambda: problem(3)),
     "models": (th.recommended, lambda: problem(2, 2)),
     "scores": (th.recommended, scored),
+    "grades": (th.recommended, graded),
     "P+L": (th.ProbabilityLabelCombiner, problem),
     "SP": (lambda: th.ProbabilityLabelCombiner(th.OneCoinConfusion()), problem),
     "vector": (lambda: th.ProbabilityLabelCombiner(calibrator=th.VectorScaling()), problem),

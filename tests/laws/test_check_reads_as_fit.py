@@ -91,7 +91,7 @@ def a_table(seed):
     """A table with some members of every kind, and the roles of its columns."""
     made = Maker(seed)
     made.people()
-    if len(made.names) == 2:
+    if len(made.names) == 2 or not isinstance(made.names[0], str):
         made.scorers()
     made.models()
     made.labellers()

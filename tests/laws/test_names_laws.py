@@ -88,7 +88,7 @@ class Table:
 
     def observed(self, names, positive=None):
         """The table as observations."""
-        positive = (positive or names[1]) if self.scores or self.grades else None
+        positive = (positive or names[-1]) if self.scores or self.grades else None
         return th.Observations.from_frame(self.frame(names), positive=positive, classes=sorted(names))
 
 
@@ -112,10 +112,13 @@ def probabilities(rng, truth, n_classes):
     return np.array([rng.multinomial(8, row) for row in share]) / 8 if rng.random() < 0.5 else share
 
 
-def table(seed, *, scores):
-    """From 5 to 60 items, up to 5 people, 2 judges and 2 models; all, some, few or no truth."""
+def table(seed, *, scores, grades=0):
+    """From 5 to 60 items, up to 5 people, 2 judges and 2 models; all, some, few or no truth.
+
+    grades  how many classes there are beside scores, if not two
+    """
     rng = np.random.default_rng([seed, scores])
-    n_items, n_classes = int(rng.integers(5, 61)), 2 if scores else int(rng.integers(2, 6))
+    n_items, n_classes = int(rng.integers(5, 61)), (grades or 2) if scores else int(rng.integers(2, 6))
     truth, missing = rng.integers(n_classes, size=n_items), float(rng.choice([0.0, 0.3]))
     n_people, n_models = int(rng.integers(0 if scores else 2, 6)), int(rng.integers(0, 3))
     n_scored = int(rng.integers(1, 4)) if scores else 0
@@ -158,11 +161,43 @@ def test_neither_names_nor_the_order_of_rows_change_a_probability(seed, scores):
         np.testing.assert_allclose(turned.fitted(others, others[0]), expected, atol=ATOL, err_msg="both")
 
 
-def scored_day(rng, *, even):
-    """Forty items of two judges, half of them with truth: if even, of both classes as often, so that nothing leans."""
-    truth = np.arange(40) % 2 if even else rng.integers(2, size=40)
+@pytest.mark.parametrize("n_classes", [3, 4, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_grades_read_from_the_top_or_from_the_bottom_are_the_same(seed, n_classes):
+    case = table(seed, scores=True, grades=n_classes)
+    names, others = list(range(1, n_classes + 1)), [9 - at for at in range(n_classes)]
+    expected, turned, rng = case.fitted(names), case.reversed(), np.random.default_rng(seed)
+    for each, called, positive, what in (
+        (turned, names, names[0], "reversed scores"),
+        (case, others, others[-1], "reversed classes"),
+        (turned, others, others[0], "both"),
+    ):
+        np.testing.assert_allclose(each.fitted(called, positive), expected, atol=ATOL, err_msg=what)
+    rows = rng.permutation(len(case))
+    np.testing.assert_allclose(case.shuffled(rows).fitted(names), expected[rows], atol=ATOL, err_msg="order of rows")
+    who = {"judge0": "zoe", "judge1": "alf", "judge2": "judge", **dict(zip(WHO, WHO[::-1], strict=True))}
+    who |= {name: name for name in ("gpt", "model0", "model1")}
+    np.testing.assert_allclose(case.renamed(who).fitted(names), expected, atol=ATOL, err_msg="names of members")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_monotone_function_of_grades_changes_nothing(seed):
+    case = table(100 + seed, scores=True, grades=3)
+    moved = replace(
+        case,
+        scores={name: np.exp(each / 4.0) for name, each in case.scores.items()},
+        grades={name: 5.0 + each**3 for name, each in case.grades.items()},
+    )
+    np.testing.assert_array_equal(moved.fitted([1, 2, 3]), case.fitted([1, 2, 3]))
+
+
+def scored_day(rng, *, even, n_classes=2):
+    """Forty items of two judges, half of them with truth: if even, of all classes as often, so that nothing leans."""
+    truth = np.arange(40) % n_classes if even else rng.integers(n_classes, size=40)
     known = np.arange(40) < 20 if even else rng.random(40) < 0.5
-    return Table(truth, known, 2, None, scores={name: truth + rng.normal(size=40) for name in ("judge0", "judge1")})
+    return Table(
+        truth, known, n_classes, None, scores={name: truth + rng.normal(size=40) for name in ("judge0", "judge1")}
+    )
 
 
 @pytest.mark.parametrize("even", [False, True])
@@ -183,14 +218,27 @@ def test_items_of_later_days_are_read_alike_too(seed, even):
     np.testing.assert_allclose(found[2], found[0], atol=ATOL, err_msg="reversed scores")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
+def test_grades_of_later_days_are_read_alike_too(seed):
+    rng, found = np.random.default_rng(seed), []
+    days, names = [scored_day(rng, even=False, n_classes=4) for _ in range(3)], [1, 2, 3, 4]
+    for turn in (False, True):
+        seen = [(day.reversed() if turn else day).observed(names, names[0] if turn else None) for day in days]
+        truths = [np.where(day.known, day.truth + 1, -1) for day in days]
+        first, second = (th.recommended().fit(X, y) for X, y in zip(seen[:2], truths[:2], strict=True))
+        learnt = th.recommended().fit(seen[0], truths[0]).partial_fit(seen[1], truths[1])
+        found.append([team.predict_proba(seen[2]) for team in (first, learnt, first.merge(second))])
+    np.testing.assert_allclose(found[1], found[0], atol=ATOL)
+
+
+@pytest.mark.parametrize("seed", range(9))
 def test_a_table_in_chunks_on_disk_gives_the_same_answer(seed, tmp_path):
-    case = replace(table(200 + seed, scores=seed % 2 == 0), weight=None)
-    names, _ = named(case)
+    case = replace(table(200 + seed, scores=seed % 2 == 0 or seed > 5, grades=seed - 3 if seed > 5 else 0), weight=None)
+    names = named(case)[0] if seed < 6 else list(range(1, case.n_classes + 1))
     frame = case.frame(names).assign(truth=np.where(case.known, np.array(names, dtype=object)[case.truth], None))
     frame.insert(0, "item", [f"i{at}" for at in range(len(case))])
     frame.to_csv(tmp_path / "t.csv", index=False)
-    positive = names[1] if case.scores or case.grades else None
+    positive = names[-1] if case.scores or case.grades else None
     read = tables.scan(tmp_path / "t.csv", classes=names, positive=positive)
     team = th.recommended().fit_items(open_items(read, max_numbers=10))
     np.testing.assert_allclose(team.predict_proba(case.observed(names)), case.fitted(names), atol=ATOL)

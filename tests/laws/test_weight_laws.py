@@ -119,9 +119,10 @@ def test_the_order_of_rows_changes_nothing(n_items, n_labels, people, model, wei
     assert other.holdout_.log_loss == pytest.approx(team.holdout_.log_loss, abs=1e-10)
 
 
-def test_levels_of_scores_are_those_of_repeated_items():
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_levels_of_scores_are_those_of_repeated_items(n_classes):
     rng = np.random.default_rng(3)
-    truth, times = rng.integers(2, size=200), rng.integers(1, 6, 200)
+    truth, times = rng.integers(n_classes, size=200), rng.integers(1, 6, 200)
     X = pd.DataFrame({f"{name}.score": truth + rng.normal(0, 1, 200) for name in ("ann", "bob", "cid")})
     known = np.where(np.arange(200) < 120, truth, -1)
     weighted = th.recommended().fit(X, known, sample_weight=times).levels_
@@ -130,7 +131,7 @@ def test_levels_of_scores_are_those_of_repeated_items():
     )
     for one, other in zip(weighted.bounds, repeated.levels_.bounds, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert weighted.upper == repeated.levels_.upper
+    assert np.array_equal(weighted.cuts, repeated.levels_.cuts)
     assert not all(
         np.array_equal(one, other)
         for one, other in zip(weighted.bounds, th.recommended().fit(X, known).levels_.bounds, strict=True)

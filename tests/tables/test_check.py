@@ -93,7 +93,52 @@ def test_a_score_that_a_third_class_rules_out_is_named(tmp_path):
     rows = [f"{at};{'bad' if at % 2 else 'good'};0,{at % 2}{at}" for at in range(10, 40)]
     text = "\n".join(["Image ID;Reader 1;AI score", *rows, "40;godo;0,5", ""])
     found = tables.check(write(tmp_path / "t.csv", text))
-    assert "not used     AI score (a score needs two classes; there are 3)" in found.sentences()
+    assert "not used     AI score (a score needs two classes, or numbers as classes; there are 3)" in found.sentences()
+
+
+GRADES = (
+    "Scores (gpt score) are read as rising or falling with the class from 1 to 5. If these numbers are no grades, only "
+    "names of classes, leave the scores out."
+)
+
+
+def graded(n=200, sign=1):
+    """A table of grades from 1 to 5, with a judge who scores from 0 to 100 and a reader who grades as the truth is."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, n)
+    score = sign * (20 * truth - 10 + rng.integers(-15, 16, n))
+    human = np.clip(truth + rng.integers(-1, 2, n), 1, 5)
+    return pd.DataFrame({"item": [f"i{at}" for at in range(n)], "human": human, "gpt score": score, "truth": truth})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_score_beside_grades_is_read_and_the_commands_fit_it(tmp_path, monkeypatch, sign):
+    monkeypatch.chdir(tmp_path)
+    graded(sign=sign).to_csv("t.csv", index=False)
+    found, positive = tables.check("t.csv"), "5" if sign == 1 else "1"
+    assert f"model gpt    a score: gpt score; high means '{positive}'" in found.sentences()
+    assert found.doubts() == [GRADES]
+    for command in found.commands():
+        assert run(shlex.split(command)[1:]) == 0
+    team = th.load("team.json")
+    assert (team.levels_.positive, team.annotators_) == (positive, ("human", "gpt"))
+    assert "reversed" not in team.facts()["scores"]
+    assert tables.check("t.csv", positive="1").as_dict()["positive"] == "1"
+    with pytest.raises(th.errors.InvalidObservations) as caught:
+        tables.check("t.csv", positive="3")
+    assert str(caught.value) == (
+        "positive (--positive) must be the greatest or the smallest of more than two classes, '5' or '1'; it is '3'."
+    )
+
+
+def test_a_reader_who_gives_numbers_beside_grades_gives_scores(tmp_path):
+    frame = graded().rename(columns={"gpt score": "Dr Smith"}).drop(columns="human")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = tables.check(tmp_path / "t.csv").as_dict()
+    assert found["grades"] == {"Dr Smith": "Dr Smith"}
+    assert found["classes"] == ["1", "2", "3", "4", "5"]
+    frame.assign(**{"Dr Smith": graded()["human"]}).to_csv(tmp_path / "t.csv", index=False)
+    assert tables.check(tmp_path / "t.csv").as_dict()["people"] == {"Dr Smith": "Dr Smith"}
 
 
 def test_other_names_become_options(tmp_path):
@@ -501,8 +546,8 @@ def test_a_word_for_no_value_that_would_be_a_third_class_beside_scores_is_asked_
     found = tables.check(path)
     assert found.as_dict()["classes"] == ["mild", "severe"]
     assert found.doubts() == [
-        "'none' is read as no value, though answers and truth hold it: scores (gpt.score) need two classes. "
-        "If it is a class, leave gpt.score out, or give labels or probabilities instead."
+        "'none' is read as no value, though answers and truth hold it: scores (gpt.score) need two classes, or "
+        "numbers as classes. If it is a class, leave gpt.score out, or give labels or probabilities instead."
     ]
     assert tables.check(path, blank="none").doubts() == []
     frame.assign(truth=frame["truth"].where(frame["truth"] != "none")).to_csv(path, index=False)

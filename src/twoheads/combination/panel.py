@@ -9,7 +9,7 @@ from twoheads.kernels.arrays import Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.panel.average import fit_panel
 from twoheads.kernels.panel.prediction import FittedPanel, moments, panel_proba
-from twoheads.kernels.panel.ridge import PanelData, design_of
+from twoheads.kernels.panel.ridge import PanelData, class_ranks, design_of
 from twoheads.kernels.panel.votes import (
     LevelScale,
     effective_members,
@@ -37,7 +37,7 @@ class Panel(BaseEstimator):
     :math:`a \sim N(1, .2^2), c_k \sim N(0, .2^2), u_j \sim N(0, s^2)`. It is averaged over s, and with the untouched
     posterior, each weighted by its approximate leave-one-out likelihood. Members who repeat each other get
     less weight, members who see what others do not get more. A member who gives scores has a second weight, of its
-    standardised level in favour of the second class, over d.
+    standardised level times the rank of the class (0, ..., 1), over d.
 
     Attributes
     ----------
@@ -140,7 +140,8 @@ class Panel(BaseEstimator):
         total = np.asarray(own[member] * votes[:, :, 0].T)
         if annotator in self.scored_:
             scorer = int(np.searchsorted(self.scored_, annotator))
-            total[1] += own[len(self.members_) + scorer] * self._level_features(block)[:, scorer]
+            weighted = own[len(self.members_) + scorer] * self._level_features(block)[:, scorer]
+            total += class_ranks(n_classes)[:, None] * weighted
         return total
 
     def _level_features(self, block: Block) -> Floats:

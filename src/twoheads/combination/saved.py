@@ -83,18 +83,20 @@ def _need_members(team: Combiner) -> None:
     need(levels is None or isinstance(levels, ScoreLevels), "its levels_ are not ScoreLevels")
     if not isinstance(levels, ScoreLevels):
         return
-    need(len(team.classes_) == 2, "it has levels_ of scores, and not two classes")
     need(set(levels.names) <= set(team.annotators_), "its levels_ are of others than its annotators_")
     need(set(levels.machines) <= set(team.machines_), "the machines of its levels_ are not among its machines_")
-    need(levels.positive in map(label_text, team.classes_.tolist()), "the positive class of its levels_ is not a class")
-    fine = len(levels.names) == len(levels.bounds) == len(levels.upper) == len(levels.silent)
+    ends = [label_text(name) for name in team.classes_.tolist()]
+    fine = levels.positive in (ends[0], ends[-1])
+    need(fine, "the positive class of its levels_ is not the smallest or the greatest class")
+    fine = len(levels.names) == len(levels.bounds) == len(levels.cuts) == len(levels.silent)
     need(fine, "its levels_ are not one entry per member")
-    for bounds, upper, silent in zip(levels.bounds, levels.upper, levels.silent, strict=True):
+    for bounds, cuts, silent in zip(levels.bounds, levels.cuts, levels.silent, strict=True):
         need_floats(bounds, (None,), "levels_.bounds")
         need_floats(silent, (2,), "levels_.silent")
         need(len(bounds) < N_LEVELS and bool((np.diff(bounds) > 0).all()), "the bounds of its levels_ do not rise")
-        fine = isinstance(upper, int) and 1 <= upper <= max(1, len(bounds))
-        need(fine, "the upper levels of its levels_ are out of range")
+        fine = isinstance(cuts, np.ndarray) and cuts.dtype.kind == "i" and cuts.shape == (len(ends) - 1,)
+        fine = fine and 1 <= cuts[0] <= cuts[-1] <= max(1, len(bounds)) and bool((np.diff(cuts) >= 0).all())
+        need(fine, "the cuts of its levels_ are not levels in their order, one per class but the first")
 
 
 #: The fitted parts of a team, by name: their type, and whether one may be missing.
@@ -197,7 +199,7 @@ def _need_statistics(team: ProbabilityLabelCombiner) -> None:
         number = getattr(seen, name)
         need(isinstance(number, int) and number >= 0, f"the {name} of its statistics_ is not a number of items")
     if seen.levels is not None:
-        fine = len(seen.levels.names) == len(seen.levels.bounds) == len(seen.levels.upper)
+        fine = len(seen.levels.names) == len(seen.levels.bounds) == len(seen.levels.cuts)
         need(fine, "the levels of its statistics_ are not one entry per member")
     truth = None if seen.labelled is None else seen.labelled.true_label
     need(truth is None or bool((truth >= 0).all()), "the labelled items of its statistics_ are not all labelled")

@@ -186,8 +186,8 @@ def _need_levels(sample: ItemSample, team: Combiner) -> None:
         return
     member = scored_rank(np.array(levels.places(team.annotators_)), sample.column // len(team.classes_))
     at = np.flatnonzero((member >= 0) & ~np.isnan(sample.confidence))
-    upper, size = np.array([levels.upper, levels.sizes])[:, member[at]]
-    level = sample.confidence[at] + (upper - 0.5)
+    middle, size = np.array([levels.middle_cuts, levels.sizes])[:, member[at]]
+    level = sample.confidence[at] + (middle - 0.5)
     fine = bool(((level >= 0) & (level < size) & (level % 1 == 0)).all())
     need(fine, "the confidence of its ItemSample is not a level of its scores")
 

@@ -12,7 +12,7 @@ from twoheads.kernels.answers import Answers, soft_counts, sum_by_item
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.confusion.response import level_bounds, level_probabilities, levels_of, unsure_probabilities
-from twoheads.kernels.confusion.score_levels import N_LEVELS, level_shares, limited_counts
+from twoheads.kernels.confusion.score_levels import N_LEVELS, level_shares, limited_counts, middle_cut
 from twoheads.storage.artifact import register
 
 #: Log-likelihood of a block's confidences and "unsure", (n_classes, n_items), from the block and its items' folds.
@@ -40,8 +40,9 @@ class ResponseModel(BaseEstimator):
         w, the probability of each level given the answer and the truth.
     unsure_given_true_ : ndarray of shape (n_classes,)
         u, the probability of "unsure" given the truth.
-    scored_ : ndarray of shape (3, n_scored)
-        Of each annotator who gives scores the number, how many levels there are, and the first of the second class.
+    scored_ : ndarray of shape (n_classes + 1, n_scored)
+        Of each annotator who gives scores the number, how many levels there are, and the first level of each class but
+        the first.
     score_level_given_ : ndarray of shape (n_scored, 10, n_classes)
         The probability of each level of a score given its side and the truth.
     """
@@ -60,7 +61,7 @@ class ResponseModel(BaseEstimator):
     def start_at(self, bounds: Floats, n_classes: int, scored: Codes | None = None) -> Self:
         """The same with the levels of an earlier fit."""
         self.bounds_ = bounds
-        self.scored_ = np.zeros((3, 0), dtype=np.intp) if scored is None else scored
+        self.scored_ = np.zeros((n_classes + 1, 0), dtype=np.intp) if scored is None else scored
         return self.fit_labelled_counts(np.zeros((self.n_score_rows + n_classes * self.n_symbols + 1, n_classes)))
 
     @property
@@ -134,7 +135,7 @@ class ResponseModel(BaseEstimator):
         by_symbol = self._by_symbol(counts)
         unsure = unsure_probabilities(counts[-1], by_symbol.sum(axis=(0, 1)))
         scores = counts[: self.n_score_rows].reshape(-1, N_LEVELS, counts.shape[1])
-        shares = level_shares(scores, *self.scored_[1:]) if len(scores) else scores
+        shares = level_shares(scores, self.scored_[1], self.scored_[2:]) if len(scores) else scores
         return level_probabilities(by_symbol[:, :-1]), unsure, shares
 
     def _table(self, level_given: Floats, unsure_given_true: Floats, score_level_given: Floats) -> Floats:
@@ -170,8 +171,8 @@ class ResponseModel(BaseEstimator):
         if self.n_score_rows and block.confidence is not None:
             rank = scored_rank(self.scored_[0], column // n_classes)
             scored = np.flatnonzero((rank >= 0) & ~np.isnan(block.confidence))
-            first = N_LEVELS * np.arange(len(self.scored_[2]))  # row of each member
-            cut = first + self.scored_[2] - 0.5  # as in `level_at`, once per member and not per answer
+            first = N_LEVELS * np.arange(self.scored_.shape[1])  # row of each member
+            cut = first + middle_cut(self.scored_[2:]) - 0.5  # as in `level_at`, once per member and not per answer
             symbol[scored] = (block.confidence[scored] + cut[rank[scored]]).astype(np.intp)
         return np.where(column == MISSING, MISSING, symbol)
 

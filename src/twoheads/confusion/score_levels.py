@@ -15,7 +15,15 @@ from twoheads.kernels.answers import item_of_answers, pack_answers, pack_values,
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.chosen_answers import kept_answers
 from twoheads.kernels.class_shares import shares_by_labels
-from twoheads.kernels.confusion.score_levels import from_the_cut, is_silent, middle_ranks, score_cuts, score_levels
+from twoheads.kernels.confusion.score_levels import (
+    from_the_cut,
+    is_silent,
+    middle_cut,
+    middle_ranks,
+    score_cuts,
+    score_levels,
+    sides_of,
+)
 from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 from twoheads.observations.members import Scores
@@ -32,23 +40,25 @@ class ScoreSample:
 
     scores  their scores
     truth   (n_items,) codes, MISSING where unknown
-    second  (n_items,) share of the second class among each item's answers, NaN without any
+    voted   (n_items,) whether an item has answers
+    votes   (n_classes, n_voted) share of each class among the answers of those
     weight  (n_items,) or None
     """
 
     scores: Scores
     truth: Codes
-    second: Floats
+    voted: NDArray[np.bool_]
+    votes: Floats
     weight: Floats | None
 
     @classmethod
     def of(cls, observations: Observations, truth: Codes | None, weight: Floats | None = None) -> ScoreSample:
         """Of observations with scores."""
         assert observations.scores is not None
-        votes = vote_shares(observations.answers, observations.n_classes)[1]
-        second = np.where(observations.answers.per_item() > 0, votes, np.nan)
+        voted = observations.answers.per_item() > 0
+        votes = vote_shares(observations.answers.take(np.flatnonzero(voted)), observations.n_classes)
         known = np.full(len(observations), MISSING) if truth is None else truth
-        return cls(observations.scores, known, second, weight)
+        return cls(observations.scores, known, voted, votes, weight)
 
 
 @register
@@ -58,7 +68,7 @@ class ScoreLevels(BaseEstimator):
 
     names     the members who give scores
     bounds    of each, the lower bounds of all levels but the first
-    upper     of each, the first level whose answer is the second class
+    cuts      of each, (n_classes - 1,) the first level whose answer is the second class, the third and so on
     silent    of each, the ends of the scores in the middle that are no answer (`ScoreCuts`)
     machines  those of them that are machines
     positive  the name of the class that high scores mean
@@ -66,7 +76,7 @@ class ScoreLevels(BaseEstimator):
 
     names: tuple[str, ...]
     bounds: tuple[Floats, ...]
-    upper: tuple[int, ...]
+    cuts: tuple[Codes, ...]
     silent: tuple[Floats, ...]
     machines: tuple[str, ...]
     positive: str
@@ -87,23 +97,31 @@ class ScoreLevels(BaseEstimator):
         """The levels of the scores of all parts; None where there is no part."""
         if not parts:
             return None
-        first, share = parts[0].scores, _share_of_second(parts)
-        values = np.concatenate([part.scores.values for part in parts])
+        first, votes = parts[0].scores, np.concatenate([part.votes for part in parts], axis=1)
+        values, truth, voted = (
+            np.concatenate(each)
+            for each in zip(*((part.scores.values, part.truth, part.voted) for part in parts), strict=True)
+        )
         weighted = parts[0].weight is not None
         weight = np.concatenate([part.weight for part in parts if part.weight is not None]) if weighted else None
-        truth, votes = (np.concatenate([getattr(part, name) for part in parts]) for name in ("truth", "second"))
-        second, cuts = cache(partial(_known_of_second, values, truth, votes, weight)), []
+        shares = _class_shares(truth, voted, votes, np.ones(len(truth)) if weight is None else weight)
+        ranks, found = cache(partial(_known_ranks, values, truth, voted, votes, weight)), []
         for column in values.T:
             given = ~np.isnan(column)
             own = None if weight is None else weight[given]
-            cuts.append(score_cuts(column[given], partial(_among, second, given), share, own))
-        bounds, upper, silent = zip(*((cut.bounds, cut.upper, cut.silent) for cut in cuts), strict=True)
-        return cls(first.names, bounds, upper, silent, first.machines, first.positive)
+            found.append(score_cuts(column[given], partial(_among, ranks, given), shares, own))
+        bounds, cuts, silent = zip(*((each.bounds, each.cuts, each.silent) for each in found), strict=True)
+        return cls(first.names, bounds, cuts, silent, first.machines, first.positive)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many levels each member has."""
         return tuple(len(bounds) + 1 for bounds in self.bounds)
+
+    @property
+    def middle_cuts(self) -> Floats:
+        """The `middle_cut` of each member, from which levels are counted."""
+        return middle_cut(np.array(self.cuts).T)
 
     def places(self, annotators: tuple[str, ...]) -> tuple[int, ...]:
         """The position of each member among annotators; their number for one who is not there."""
@@ -111,7 +129,7 @@ class ScoreLevels(BaseEstimator):
         return tuple(position.get(name, len(annotators)) for name in self.names)
 
     def answered(self, observations: Observations) -> Observations:
-        """Observations in which scores are answers, and their levels from the cut between the sides their confidence.
+        """Observations in which scores are answers, and their levels from the middle cut their confidence.
 
         All of one level say nothing, nor do those in the middle that are on no side.
         """
@@ -129,8 +147,8 @@ class ScoreLevels(BaseEstimator):
             given = np.flatnonzero(on_a_side) if len(self.bounds[at]) else np.empty(0, dtype=np.intp)
             level = score_levels(column[given], self.bounds[at])
             items.append(given)
-            columns.append((n_people + place) * n_classes + (level >= self.upper[at]))
-            numbers.append(from_the_cut(level, self.upper[at]))
+            columns.append((n_people + place) * n_classes + sides_of(level, self.cuts[at]))
+            numbers.append(from_the_cut(level, middle_cut(self.cuts[at])))
         item, answer, number = map(np.concatenate, (items, columns, numbers))
         return replace(
             observations,
@@ -199,24 +217,26 @@ def _among(values: Callable[[], Floats], items: NDArray[np.bool_]) -> Floats:
     return values()[items]
 
 
-def _known_of_second(values: Floats, truth: Codes, votes: Floats, weight: Floats | None) -> Floats:
-    """Of each item the truth as 0 or 1, else the mean of the answers' share of the second class and of scores' ranks.
+def _known_ranks(
+    values: Floats, truth: Codes, voted: NDArray[np.bool_], votes: Floats, weight: Floats | None
+) -> Floats:
+    """Of each item the rank of the truth, from 0 to 1, else the mean of the answers' ranks and of scores' ranks.
 
     NaN where there is nothing.
     """
-    total, number = np.nan_to_num(votes), 1.0 * ~np.isnan(votes)
+    rank = np.arange(len(votes)) / (len(votes) - 1)
+    total, number = np.zeros(len(truth)), 1.0 * voted
+    total[voted] = rank @ votes
     for column in values.T:
         ranks = middle_ranks(column, weight)
         total, number = total + np.nan_to_num(ranks), number + ~np.isnan(ranks)
     mean = np.divide(total, number, out=np.full(len(truth), np.nan), where=number > 0)
-    return np.where(truth == MISSING, mean, truth)
+    return np.where(truth == MISSING, mean, rank[truth])
 
 
-def _share_of_second(parts: Sequence[ScoreSample]) -> float:
-    """Share of the second class: of the labels that were answered, one half without any, and of the known truth."""
-    truth, second = (np.concatenate([getattr(part, name) for part in parts]) for name in ("truth", "second"))
-    weight = np.concatenate([np.ones(len(part.truth)) if part.weight is None else part.weight for part in parts])
-    voted = ~np.isnan(second)
-    answered = float((weight[voted] @ second[voted] + 1.0) / (weight[voted].sum() + 2.0))
-    labels = np.array([weight[truth == 0].sum(), weight[truth == 1].sum()])
-    return float(shares_by_labels(labels, np.array([1.0 - answered, answered]))[1])
+def _class_shares(truth: Codes, voted: NDArray[np.bool_], votes: Floats, weight: Floats) -> Floats:
+    """Shares of the classes: of the labels that were answered, equal without any, and of the known truth."""
+    n_classes, own = len(votes), weight[voted]
+    answered = np.array([(own @ share + 1.0) / (own.sum() + n_classes) for share in votes[1:]])
+    labels = np.array([weight[truth == at].sum() for at in range(n_classes)])
+    return shares_by_labels(labels, np.array([1.0 - answered.sum(), *answered]))

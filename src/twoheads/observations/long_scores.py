@@ -12,7 +12,7 @@ from twoheads.errors import InvalidObservations
 from twoheads.kernels.arrays import Codes, Floats
 from twoheads.observations.columns import ANSWER, first_of, one_of
 from twoheads.observations.frames import Frame
-from twoheads.observations.members import Scores, as_scores, second_class
+from twoheads.observations.members import Scores, as_scores, class_of_high_scores
 from twoheads.text import are
 
 
@@ -65,7 +65,7 @@ class LongScores:
 
     def scores(self, n_items: int, classes: NDArray[Any], positive: Any) -> Scores | None:
         """The scores by item and annotator; each may give one per item."""
-        rises, name = second_class(classes, positive, "score")
+        rises, name = class_of_high_scores(classes, positive, "score")
         scorers, rows = self.scorers, np.flatnonzero(~np.isnan(self.value))
         if not len(scorers):
             return None

@@ -23,7 +23,9 @@ SCORE_REMEDY = "Correct those entries, or leave them blank where there is no sco
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Numbers that rise with the chance of the second of two classes, on any scale: only their order matters.
+    """Numbers that rise with the class, in the order of the classes, on any scale: only their order matters.
+
+    Of two classes they rise with the chance of the second; three and more must be numbers, whose order is known.
 
     names     the members who give them
     values    (n_items, n_members), NaN where there is none
@@ -41,8 +43,8 @@ class Scores:
         return replace(self, values=self.values[rows])
 
     def permuted(self, order: Codes) -> Scores:
-        """The same where the two classes are in this order."""
-        return self if order[0] == 0 else replace(self, values=-self.values)
+        """The same where the classes are in this order: theirs, or reversed."""
+        return self if order[0] < order[-1] else replace(self, values=-self.values)
 
 
 @dataclass(frozen=True)
@@ -110,24 +112,21 @@ def _refuse_two(name: str, where: str, kinds: dict[str, list[str]]) -> None:
         )
 
 
-def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[bool, str]:
-    """Whether high scores mean the second of two classes, and the name of the class that they mean.
+def class_of_high_scores(classes: NDArray[Any], positive: Any, column: str) -> tuple[bool, str]:
+    """Whether scores rise in the order of the classes, and the name of the class that high ones mean.
 
-    Of the classes 0 and 1, or False and True, that is 1 or True unless ``positive`` names the other.
+    Of the classes 0 and 1, or False and True, that is 1 or True unless ``positive`` names the other. Three and more
+    must be numbers: high scores mean the greatest, unless ``positive`` names the smallest.
     """
     names = [label_text(name) for name in classes.tolist()]
     if len(names) < 2:
         raise InvalidObservations(
-            f"there must be two classes, since column {column!r} holds scores; answers and truth show "
-            f"{'only ' + repr(names[0]) if names else 'none'}. Name both with classes (--classes), "
+            f"there must be two classes or more, since column {column!r} holds scores; answers and truth show "
+            f"{'only ' + repr(names[0]) if names else 'none'}. Name all with classes (--classes), "
             "in Python in Observations.from_frame(X, classes=...)."
         )
     if len(names) > 2:
-        raise InvalidObservations(
-            f"column {column!r} can hold scores only if there are two classes; there are {len(names)}: "
-            f"{listed([repr(name) for name in names], 6)}. Correct labels that are misspelt; else give a label "
-            "(<model>.label), or a probability of each class (<model>.p_<class>)."
-        )
+        return _greatest_or_smallest(classes, names, positive, column)
     if positive is None and names in (["0", "1"], ["False", "True"]):
         return True, names[1]
     if positive is None or label_text(positive) not in names:
@@ -139,6 +138,34 @@ def second_class(classes: NDArray[Any], positive: Any, column: str) -> tuple[boo
             "Observations.from_frame(X, positive=...)."
         )
     return label_text(positive) == names[1], label_text(positive)
+
+
+def _greatest_or_smallest(classes: NDArray[Any], names: list[str], positive: Any, column: str) -> tuple[bool, str]:
+    """`class_of_high_scores` of three classes or more."""
+    if not _rise(classes):
+        raise InvalidObservations(
+            f"column {column!r} can hold scores only if there are two classes, or numbers as classes, whose order is "
+            f"known; there are {len(names)} classes: {listed([repr(name) for name in names], 6)}. Correct labels that "
+            "are misspelt; else name the classes by numbers that rise with the score (not as text), or give a label "
+            "(<model>.label), or a probability of each class (<model>.p_<class>)."
+        )
+    name = names[-1] if positive is None else label_text(positive)
+    if name not in (names[0], names[-1]):
+        raise InvalidObservations(
+            f"positive (--positive) must name the greatest class or the smallest, since column {column!r} holds scores "
+            f"of {len(names)} classes; it is {name!r}. High scores mean the greatest, {names[-1]!r}, if it is left "
+            f"out, and the smallest with {names[0]!r}."
+        )
+    return name == names[-1], name
+
+
+def _rise(classes: NDArray[Any]) -> bool:
+    """Whether classes are numbers, or texts of numbers, each greater than the one before."""
+    try:
+        values = classes.astype(np.float64)
+    except ValueError:
+        return False
+    return bool(np.isfinite(values).all() and (values[:-1] < values[1:]).all())
 
 
 def unknown_positive(positive: str, names: Sequence[str]) -> InvalidObservations:
@@ -155,7 +182,7 @@ def read_scores(
     """The scores in a table, whose columns a function gives by name; None where there are none."""
     if not found.scores:
         return None
-    rises, name = second_class(classes, positive, next(iter(found.scores.values())))
+    rises, name = class_of_high_scores(classes, positive, next(iter(found.scores.values())))
     values = np.stack([as_scores(column_of(column), column) for column in found.scores.values()], axis=1)
     return Scores(tuple(found.scores), values if rises else -values, found.machines, name)
 

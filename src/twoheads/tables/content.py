@@ -31,7 +31,7 @@ class Content:
     unsure         answers that mean "unsure", besides that word
     model_scale    what the model's columns hold
     normalise      whether rows of probabilities are divided by their sums
-    positive       the class that high scores mean; None for that of `second_class`
+    positive       the class that high scores mean; None for that of `class_of_high_scores`
     loose_labels   whether labels are matched to classes apart from case and blanks
     """
 

@@ -76,9 +76,12 @@ def _extremes(ranked: dict[str, Any]) -> str:
 
 def _person(person: dict[str, Any]) -> str:
     accuracy = f"{percent(person['accuracy'])} {interval(person['accuracy_low'], person['accuracy_high'], 0)}"
+    return f"{person['annotator']} ({accuracy}, {_n_answers(person)})"
+
+
+def _n_answers(person: dict[str, Any]) -> str:
     judged = f"{count(person['judged'], 'answer')} with truth"
-    n_answers = judged if person["kind"] == "measured" else count(person["answers"], "answer")
-    return f"{person['annotator']} ({accuracy}, {n_answers})"
+    return judged if person["kind"] == "measured" else count(person["answers"], "answer")
 
 
 def _machines(found: dict[str, Any], scored: dict[str, int]) -> list[str]:
@@ -109,25 +112,40 @@ def _scores(scores: dict[str, Any]) -> list[str]:
     if reversed_:
         sentences.append(
             f"Scores of {_first_of(list(reversed_))} look reversed: low ones mean {scores['positive']!r}, and the team "
-            f"uses them so. Read as given, these are{_believed(reversed_)} right less often than a coin: "
-            f"{_each_of(reversed_)}."
+            f"uses them so. Read as given, {_reverse(reversed_)}: {_each_of(reversed_)}."
         )
     if unclear:
         sentences.append(
             f"It is not clear that high scores of {_first_of(list(unclear))} mean {scores['positive']!r}. Read so, "
-            f"these are{_believed(unclear)} right less often than a coin, but not significantly: {_each_of(unclear)}."
+            f"{_reverse(unclear)}, but not significantly: {_each_of(unclear)}."
+        )
+    if scores.get("equal_shares"):
+        sentences.append(
+            "With neither truth nor labels, scores are cut as if all classes were equally frequent. If they are not, "
+            "the probabilities may be far off: label some items."
         )
     if constant:
         sentences.append(f"Scores of {_first_of(constant)} are not used, since they never vary.")
     return sentences
 
 
-def _believed(members: dict[str, Any]) -> str:
-    return " believed to be" if any(each["kind"] == "believed" for each in members.values()) else ""
+def _reverse(members: dict[str, Any]) -> str:
+    """In which way scores are the wrong way round, in a clause."""
+    believed = any(each["kind"] == "believed" for each in members.values())
+    if any("correlation" in each for each in members.values()):
+        return f"they are{' believed to be' if believed else ''} against the order of the classes"
+    return f"these are{' believed to be' if believed else ''} right less often than a coin"
 
 
 def _each_of(members: dict[str, Any]) -> str:
-    return _first_of([_person({"annotator": name, **each}) for name, each in members.items()])
+    return _first_of([_scorer({"annotator": name, **each}) for name, each in members.items()])
+
+
+def _scorer(member: dict[str, Any]) -> str:
+    if "correlation" not in member:
+        return _person(member)
+    estimate, low, high = (member[f"correlation{end}"] for end in ("", "_low", "_high"))
+    return f"{member['annotator']} (rank correlation {estimate:.2f} [{low:.2f}, {high:.2f}], {_n_answers(member)})"
 
 
 def _first_of(names: Sequence[str]) -> str:

@@ -104,10 +104,11 @@ class Schema:
 
     @property
     def scored(self) -> Codes | None:
-        """`ResponseModel.scored_`: number, levels and first upper level of those who give scores; None without any."""
+        """`ResponseModel.scored_`: number, levels and cuts of those who give scores; None without any."""
         if self.levels is None:
             return None
-        return np.array([self.levels.places(self.annotators), self.levels.sizes, self.levels.upper], dtype=np.intp)
+        cuts = np.array(self.levels.cuts).T
+        return np.array([self.levels.places(self.annotators), self.levels.sizes, *cuts], dtype=np.intp)
 
     def confidences(
         self, answers: Answers | None, confidence: Floats | None, weight: Floats | None = None

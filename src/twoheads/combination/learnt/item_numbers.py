@@ -31,13 +31,13 @@ def as_probabilities(proba: NDArray[Any], model_scale: str) -> Floats:
     return np.asarray(numbers / numbers.sum(axis=1, keepdims=True))
 
 
-def between_0_and_1(scores: Floats) -> Floats:
-    """Scores as if they were probabilities of two classes, (n_items, 2); what is rounded moves by no more than it did.
+def between_0_and_1(scores: Floats, n_classes: int) -> Floats:
+    """Scores as if they were probabilities of the first and last class, (n_items, n_classes), which rise with the last.
 
-    They rise with the second class, as ``Observations.scores`` do.
+    What is rounded moves by no more than it did.
     """
-    second = 0.5 + np.arctan(scores) / np.pi
-    return np.stack([1.0 - second, second], axis=1)
+    last = 0.5 + np.arctan(scores) / np.pi
+    return np.stack([1.0 - last, *[np.zeros(len(last))] * (n_classes - 2), last], axis=1)
 
 
 def class_weights(classes: NDArray[Any]) -> Floats:

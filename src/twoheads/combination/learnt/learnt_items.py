@@ -83,7 +83,7 @@ class LearntItems(BaseEstimator):
         scores = {} if known.scores is None else dict(zip(known.scores.names, known.scores.values.T, strict=True))
         numbers += [values[:, None] for values in scores.values()]
         decimals = FULL if known.model_scale != "probability" else decimals_of(numbers)
-        of_scores = {name: between_0_and_1(values) for name, values in scores.items()}
+        of_scores = {name: between_0_and_1(values, known.n_classes) for name, values in scores.items()}
         found = cls._made(ids[rows], key, probas, models, known.classes, decimals, of_scores)
         return replace(found, span=span)
 

@@ -10,7 +10,15 @@ from twoheads.combination.statistics.reservoir import ItemSample
 from twoheads.confusion.response import scored_rank
 from twoheads.confusion.score_levels import ScoreLevels
 from twoheads.kernels.arrays import Codes, Floats
-from twoheads.kernels.confusion.score_levels import N_LEVELS, from_the_cut, is_silent, level_at, score_levels
+from twoheads.kernels.confusion.score_levels import (
+    N_LEVELS,
+    from_the_cut,
+    is_silent,
+    level_at,
+    middle_cut,
+    score_levels,
+    sides_of,
+)
 
 
 def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
@@ -22,13 +30,13 @@ def score_rows(response_counts: Floats, levels: ScoreLevels | None) -> Floats:
 class LevelChange:
     """From levels of scores to others: an old level goes to the new one of the score in it that is next to the cut.
 
-    old         the upper levels of the old ones
+    old         (n_members,) the middle cuts of the old ones
     levels      the new ones
     place       (n_members, n_levels) the new level of each old one
     annotators  (n_members,) the number of each member among the annotators
     """
 
-    old: Codes
+    old: Floats
     levels: ScoreLevels
     place: Codes
     annotators: Codes
@@ -40,7 +48,7 @@ class LevelChange:
         """The change from old to new levels; None where there is none."""
         if old is None or new is None or _are_same(old, new):
             return None
-        return cls(np.array(old.upper), new, _new_levels(old, new), np.array(new.places(annotators)))
+        return cls(old.middle_cuts, new, _new_levels(old, new), np.array(new.places(annotators)))
 
     def responses(self, response_counts: Floats) -> Floats:
         """Counts of responses whose first rows are those of scores."""
@@ -55,43 +63,43 @@ class LevelChange:
     def answers(self, counts: Floats, response_counts: Floats) -> Floats:
         """Counts of each annotator's answers; those of scores follow from counts of responses under new levels."""
         counts = counts.copy()
-        for member, (annotator, upper) in enumerate(zip(self.annotators, self.levels.upper, strict=True)):
+        for member, (annotator, cuts) in enumerate(zip(self.annotators, self.levels.cuts, strict=True)):
             rows = response_counts[member * N_LEVELS : (member + 1) * N_LEVELS]
             if annotator < len(counts):
-                counts[annotator] = [rows[:upper].sum(axis=0), rows[upper:].sum(axis=0)]
+                counts[annotator] = [side.sum(axis=0) for side in np.split(rows, cuts)]
         return counts
 
     def sample(self, sample: ItemSample | None) -> ItemSample | None:
         """A sample of items."""
         if sample is None or sample.confidence is None:
             return sample
-        n_classes, upper = len(sample.log_proba), np.array(self.levels.upper)
+        n_classes, cuts = len(sample.log_proba), np.array(self.levels.cuts).T
         member = scored_rank(self.annotators, sample.column // n_classes)
         at = np.flatnonzero((member >= 0) & ~np.isnan(sample.confidence))
         member = member[at]
         level = self.place[member, level_at(sample.confidence[at], self.old[member])]
         column, confidence = sample.column.copy(), sample.confidence.copy()
-        column[at] = column[at] // n_classes * n_classes + (level >= upper[member])
-        confidence[at] = from_the_cut(level, upper[member])
+        column[at] = column[at] // n_classes * n_classes + sides_of(level, cuts[:, member])
+        confidence[at] = from_the_cut(level, self.levels.middle_cuts[member])
         return replace(sample, column=column, confidence=confidence)
 
 
 def _are_same(one: ScoreLevels, other: ScoreLevels) -> bool:
-    pairs = zip((*one.bounds, *one.silent), (*other.bounds, *other.silent), strict=True)
-    return one.upper == other.upper and all(np.array_equal(*pair) for pair in pairs)
+    found = ((*each.bounds, *each.silent, *each.cuts) for each in (one, other))
+    return all(np.array_equal(*pair) for pair in zip(*found, strict=True))
 
 
 def _new_levels(old: ScoreLevels, new: ScoreLevels) -> Codes:
     """The new level of each old one, (n_members, n_levels)."""
     place = np.zeros((len(old.names), N_LEVELS), dtype=np.intp)
     for member, (before, after) in enumerate(zip(old.bounds, new.bounds, strict=True)):
-        upper, (start, end) = old.upper[member], old.silent[member]
-        lower, higher = before[:upper].copy(), before[upper - 1 :]
+        cut, (start, end) = int(middle_cut(old.cuts[member])), old.silent[member]
+        lower, higher = before[:cut].copy(), before[cut - 1 :]
         if start < end:  # the lower side ends where the silent scores begin
             lower[-1:] = start
         ends = np.concatenate([np.nextafter(lower, -np.inf), higher])
         level = score_levels(ends, after)
         # What was on a side, and is on none now, is in the level of that side next to the cut.
-        level[upper:][is_silent(higher, new.silent[member])] = new.upper[member]
+        level[cut:][is_silent(higher, new.silent[member])] = int(middle_cut(new.cuts[member]))
         place[member, : len(ends)] = level
     return place

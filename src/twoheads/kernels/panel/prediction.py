@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from twoheads.kernels.answers import Answers, design_effect
 from twoheads.kernels.arrays import Codes, Floats
+from twoheads.kernels.panel.ridge import class_ranks
 from twoheads.kernels.panel.votes import LevelScale, Votes, level_features, votes_of
 from twoheads.kernels.simplex import LOG_FLOOR, normalise_exp
 
@@ -59,23 +60,24 @@ def panel_proba(panel: FittedPanel, proba: Floats, answers: Answers, level: Floa
     """Probabilities of items with an answer, (n_classes, n_items).
 
     proba  (n_classes, n_items) the untouched posterior
-    level  (n_answers,) the level of each score, as in `LevelScale`; only of two classes
+    level  (n_answers,) the level of each score, as in `LevelScale`; None where nobody gives scores
     """
     votes = votes_of(answers, panel.members, panel.n_classes)
     share = (1.0 / design_effect(answers, panel.correlation))[votes.item]
     with np.errstate(divide="ignore"):
         log_proba = np.maximum(np.log(proba), LOG_FLOOR)
+    levels = np.zeros((len(answers), 0))
+    if len(panel.levels.members):
+        levels = level_features(answers, level, panel.levels, panel.n_classes, panel.correlation)
     if panel.n_classes == 2:
         signed = _by_member(panel, votes, np.where(votes.label == 1, share, -share), len(answers))
-        if len(panel.levels.members):
-            signed = np.concatenate(
-                [signed, level_features(answers, level, panel.levels, 2, panel.correlation)], axis=1
-            )
+        if levels.shape[1]:
+            signed = np.concatenate([signed, levels], axis=1)
         odds, variance = _odds(panel, signed, log_proba[1] - log_proba[0])
         own = expit(np.outer([-1.0, 1.0], moderated(odds, variance)))
     else:
-        logits = _logits(panel, votes, share, log_proba)
-        lead = _lead(panel, votes, share, log_proba, *leading_two(logits))
+        logits = _logits(panel, votes, share, log_proba, levels)
+        lead = _lead(panel, votes, share, log_proba, levels, *leading_two(logits))
         own = normalise_exp(moderated(logits, np.einsum("np,np->n", lead @ panel.covariance, lead)))
     return np.asarray((1.0 - panel.share) * proba + panel.share * own)
 
@@ -110,25 +112,32 @@ def _by_member(panel: FittedPanel, votes: Votes, value: Floats, n_items: int) ->
     return total.astype(np.float64, copy=False).reshape(n_items, n_members)
 
 
-def _logits(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats) -> Floats:
+def _logits(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats, levels: Floats) -> Floats:
     """z, (n_classes, n_items).
 
-    share  (n_votes,) 1 over the design effect of each vote's item
+    share   (n_votes,) 1 over the design effect of each vote's item
+    levels  (n_items, n_scored) of `level_features`
     """
     (n_classes, n_items), own = log_proba.shape, panel.theta[1 + panel.n_classes :]
     total = np.bincount(votes.label * n_items + votes.item, own[votes.member] * share, log_proba.size)
     logits = panel.theta[0] * log_proba + panel.theta[1 : 1 + n_classes, None]
+    if levels.shape[1]:
+        logits = logits + np.outer(class_ranks(n_classes), levels @ own[len(panel.members) :])
     return np.asarray(logits + total.reshape(n_classes, n_items))
 
 
-def _lead(panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats, first: Codes, second: Codes) -> Floats:
+def _lead(
+    panel: FittedPanel, votes: Votes, share: Floats, log_proba: Floats, levels: Floats, first: Codes, second: Codes
+) -> Floats:
     """Derivatives in theta of the difference of two classes' logits, (n_items, n_parameters)."""
     n_classes, every = panel.n_classes, np.arange(len(first))
     lead = np.zeros((len(first), len(panel.theta)))
     lead[:, 0] = log_proba[first, every] - log_proba[second, every]
     lead[every, 1 + first], lead[every, 1 + second] = 1.0, -1.0
     signed = share * (votes.label == first[votes.item]) - share * (votes.label == second[votes.item])
-    lead[:, 1 + n_classes :] = _by_member(panel, votes, signed, len(first))
+    of_votes, rank = slice(1 + n_classes, 1 + n_classes + len(panel.members)), class_ranks(n_classes)
+    lead[:, of_votes] = _by_member(panel, votes, signed, len(first))
+    lead[:, of_votes.stop :] = (rank[first] - rank[second])[:, None] * levels
     return lead
 
 

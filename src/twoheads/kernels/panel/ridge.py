@@ -5,8 +5,8 @@ For item i and class k, with l the log of a posterior that was fitted without th
     z_ik = a l_ik + c_k + sum_j u_j x_ikj,    a ~ Normal(1, .2^2),  c_k ~ Normal(0, .2^2),  u_j ~ Normal(0, s^2)
 
 and P(y = k) is the softmax of z_i. A vote of member j for class k is a feature x_ikj = 1 / d_i, a missing one is 0. A
-score is the vote of its side, and a second feature of its member: its standardised level over d_i, for the second of
-two classes. The parameters are theta = (a, c, u).
+score is the vote of its side, and a second feature of its member: its standardised level over d_i, times the rank of
+the class, which is 0, 1/(K-1), ..., 1 in the order of the classes. The parameters are theta = (a, c, u).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def design_of(log_posterior: Floats, votes: Floats, levels: Floats | None = None
 
     log_posterior  (n_classes, n_items) l
     votes          (n_items, n_classes, n_members) x
-    levels         (n_items, n_scored) x of the second class; None where nobody gives scores
+    levels         (n_items, n_scored) x of the last class; None where nobody gives scores
     """
     n_classes, n_items = log_posterior.shape
     n_members, n_scored = votes.shape[2], 0 if levels is None else levels.shape[1]
@@ -86,8 +86,13 @@ def design_of(log_posterior: Floats, votes: Floats, levels: Floats | None = None
     design[:, :, 1 : 1 + n_classes] = np.eye(n_classes)
     design[:, :, 1 + n_classes : 1 + n_classes + n_members] = votes
     if levels is not None:
-        design[:, 1, 1 + n_classes + n_members :] = levels
+        design[:, :, 1 + n_classes + n_members :] = class_ranks(n_classes)[:, None] * levels[:, None, :]
     return design
+
+
+def class_ranks(n_classes: int) -> Floats:
+    """The rank of each class, 0, 1/(K-1), ..., 1."""
+    return np.arange(n_classes) / (n_classes - 1)
 
 
 def prior_of(n_classes: int, n_weights: int, scale: float) -> tuple[Floats, Floats]:

@@ -77,7 +77,7 @@ class LevelScale:
 def level_features(
     answers: Answers, level: Floats | None, scale: LevelScale, n_classes: int, correlation: float
 ) -> Floats:
-    """Standardised levels over the item's design effect, (n_items, n_scored), for the second of two classes.
+    """Standardised levels over the item's design effect, (n_items, n_scored), for the last class.
 
     0 where a member gives no score.
     """

@@ -10,6 +10,9 @@ from twoheads.tables.checking.hints import ANSWER, ASIDE, CONFIDENCE, DERIVED, G
 from twoheads.tables.checking.named import Named
 from twoheads.tables.checking.profile import Profile
 
+#: People who give no more of their numbers as classes than this give scores.
+_OTHER_NUMBERS = 0.5
+
 
 def label_columns(
     columns: Sequence[Profile],
@@ -47,9 +50,13 @@ def label_columns(
 
 
 def graders(columns: Sequence[Profile], people: Sequence[Profile], truth: Sequence[Profile]) -> list[Profile]:
-    """People who give numbers where the truth is one of two other labels: grades, or probabilities."""
+    """People who give numbers where the truth is one of two other labels, or of other numbers: grades, or the like."""
     classes = set(labels_of(truth))
-    if len(classes - UNKNOWN_WORDS) != 2 or any(_share(each, classes) for each in people):
+    n_classes = len(classes - UNKNOWN_WORDS)
+    if n_classes < 2 or (n_classes > 2 and not all(each.is_numeric for each in truth)):
+        return []
+    most = 0.0 if n_classes == 2 else _OTHER_NUMBERS  # a score from 0 to 100 may be a class from 1 to 5 by chance
+    if any(_share(each, classes) > most for each in people):
         return []
     able = [each for each in columns if each.is_numeric and each.speaks(PERSON) and not each.speaks(CONFIDENCE | ASIDE)]
     return able if all(each in able for each in people) else []

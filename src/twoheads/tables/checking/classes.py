@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 
 from twoheads.observations.labels import sorted_names
 from twoheads.tables.checking.cells import is_blank_to_fit, label_key
@@ -39,8 +40,22 @@ def no_values_of_both(columns: Sequence[Profile], truth: str | None, meanings: M
     return tuple(sorted(text for text in both if label_key(text) not in meanings.blank_keys | meanings.unsure_keys))
 
 
+def can_have_scores(classes: dict[str, str]) -> bool:
+    """Whether there are two classes, or more whose order is known, as they are numbers."""
+    return len(classes) == 2 or (len(classes) > 2 and all(map(_is_number, classes.values())))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
+
+
 def positive_by_name(classes: dict[str, str]) -> str | None:
-    """The class that high scores mean, where its name shows it."""
+    """The class that high scores mean, where its name shows it: of more than two the greatest."""
+    if len(classes) > 2:
+        return in_order(classes)[-1]
     return next((classes[word] for word in POSITIVE if word in classes), None)
 
 

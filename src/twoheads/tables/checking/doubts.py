@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from twoheads.tables.checking.classes import in_order
 from twoheads.tables.checking.command import clean_name
 from twoheads.tables.checking.guess import Guess
 from twoheads.tables.checking.hints import PERSON
@@ -34,6 +35,7 @@ def doubts(
         ),
         *(_unclear_class(roles.classes[key], n, n_rows, path, again) for key, n in unclear.items()),
         *(_no_class(text, roles) for text in roles.no_class),
+        *_ordered(roles),
     ]
 
 
@@ -52,10 +54,22 @@ def _unclear_class(label: str, n: int, n_rows: int, path: str, again: Sequence[s
     return f"{on}; if it means 'no answer', make it blank: {command}"
 
 
+def _ordered(roles: Guess) -> list[str]:
+    """What scores say of more than two classes."""
+    if not roles.score_columns or len(roles.classes) < 3:
+        return []
+    low, *_, high = in_order(roles.classes)
+    return [
+        f"Scores ({listed(roles.score_columns)}) are read as rising or falling with the class from {low} to {high}. "
+        "If these numbers are no grades, only names of classes, leave the scores out."
+    ]
+
+
 def _no_class(text: str, roles: Guess) -> str:
     """What a text may mean that would be a third class beside scores."""
     columns = listed(roles.score_columns)
     return (
-        f"{text!r} is read as no value, though answers and truth hold it: scores ({columns}) need two classes. "
+        f"{text!r} is read as no value, though answers and truth hold it: scores ({columns}) need two "
+        "classes, or numbers as classes. "
         f"If it is a class, leave {columns} out, or give labels or probabilities instead."
     )

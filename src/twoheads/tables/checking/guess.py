@@ -8,7 +8,7 @@ from functools import cached_property
 
 from twoheads.tables.checking.answers import alike, graders, label_columns, labels_of
 from twoheads.tables.checking.cells import UNKNOWN_WORDS, is_blank, is_blank_to_fit, label_key
-from twoheads.tables.checking.classes import classes_of, no_values_of_both, positive_by_name
+from twoheads.tables.checking.classes import can_have_scores, classes_of, no_values_of_both, positive_by_name
 from twoheads.tables.checking.confidences import confidence_columns
 from twoheads.tables.checking.hints import (
     ANSWER,
@@ -214,9 +214,9 @@ def _guess(
         undecided=undecided,
         reasons=reasons,
     )
-    if len(classes) == 2 and not (found.models or found.scores or found.labellers):
+    if can_have_scores(classes) and not (found.models or found.scores or found.labellers):
         found = replace(found, reasons=likely_scores(each for each in free if each.name not in found.used) | reasons)
-    found = found if len(classes) == 2 else _without_scores(found)
+    found = found if can_have_scores(classes) else _without_scores(found)
     done = {*found.used, *found.reasons, *undecided}
     groups = [each for each in rest if each.name not in done and each.is_labels and 2 <= each.n_distinct <= 20]
     positive = positive_by_name(classes) if found.score_columns else None
@@ -240,9 +240,10 @@ def _labellers(columns: Sequence[Profile], named: Named, people: Sequence[str]) 
 
 
 def _without_scores(found: Guess) -> Guess:
-    """The same where there are not two classes: nobody's scores are used."""
+    """The same where there are neither two classes nor numbers as classes: nobody's scores are used."""
     n_classes = len(found.classes)
-    why = f"a score needs two classes; there {'is' if n_classes == 1 else 'are'} {n_classes}"
+    needs = "two classes" if n_classes < 2 else "two classes, or numbers as classes"
+    why = f"a score needs {needs}; there {'is' if n_classes == 1 else 'are'} {n_classes}"
     return replace(found, scores={}, grades={}, reasons=found.reasons | dict.fromkeys(found.score_columns, why))
 
 
