@@ -97,3 +97,19 @@ def test_soft_counts_and_the_shape_of_errors_by_hand():
     assert shape[2, 0] > shape[1, 0]  # of class 0 the wrong answer was 2 three times, and 1 never
     assert shape[1, 2] > shape[0, 2]
     assert backed.human_given_true_[1, 2] > confusion.human_given_true_[1, 2]
+
+
+@pytest.mark.parametrize("n", [1, 10, 60])
+def test_intervals_of_accuracies_rest_on_labels_alone(n):
+    # Beliefs about unlabelled items would narrow them: 90 % intervals would cover 71 % with ten labels.
+    problem = simulate(400, 2, seed=7)
+    fitted = th.recommended().fit(problem.X, known(problem, n)).confusion_
+    labels = HierarchicalConfusion().fit_counts(fitted.counts_)
+    estimate = np.diagonal(fitted.crowd_given_true_)
+    low, high = labels.accuracy_interval(0.9)
+    alone = np.diagonal(labels.crowd_given_true_)
+    inside = (low < alone) & (alone < high)
+    found = fitted.accuracy_interval(0.9)
+    np.testing.assert_allclose(found[0][inside], np.minimum(low, estimate)[inside], atol=1e-5)
+    np.testing.assert_allclose(found[1][inside], np.maximum(high, estimate)[inside], atol=1e-5)
+    assert inside.any()

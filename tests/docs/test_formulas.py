@@ -58,7 +58,7 @@ TEAMS = (
     f"shrunk towards {plain(priors.EVIDENT_AGREEMENT)}, with a weight of {plain(priors.AGREEMENT_ANSWERS)} answers",
     f"b ~ Normal({plain(priors.SEPARATION_MEAN)}, {plain(priors.SEPARATION_SD)}²)",
     f"1/(n v (1 − v)) + {plain(believed.SHARED_SD)}². Here n and v include two more answers",
-    f"shrunk, with weight {plain(score_levels.MARGINAL_WEIGHT)}, to their distribution over both classes",
+    f"shrunk, with weight {plain(score_levels.MARGINAL_WEIGHT)}, to their distribution over all classes",
     f"as the levels of {plain(score_levels.SOFT_WEIGHT)} labels at most",
     f"up to nine values of s from {plain(priors.PANEL_SCALES[0])} to {plain(priors.PANEL_SCALES[-1])}",
     f"log s ~ Normal(0, {plain(priors.PANEL_LOG_SCALE_SD)}²)",

@@ -283,8 +283,15 @@ class HierarchicalConfusion(Confusion):
         return ACCURACY, accuracy_posterior(self.node_weight_)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Credible interval of ``P(the right answer | truth j)`` for each class j: quantiles of a mixture of Betas."""
-        low, high = accuracy_interval(self.node_weight_, self.crowd_counts_, level)
+        """Credible interval of ``P(the right answer | truth j)`` for each class j: quantiles of a mixture of Betas.
+
+        Soft counts of unlabelled items beside few labels are no evidence here: they hold beliefs, not truths.
+        """
+        weight, counts = self.node_weight_, self.crowd_counts_
+        if len(self.counts_) == 1 and not np.array_equal(counts, self.counts_[0]):
+            counts = self.counts_[0]
+            weight = hierarchical_posterior(counts, self.shapes_).weight
+        low, high = accuracy_interval(weight, counts, level)
         estimate = np.diagonal(self.crowd_given_true_)  # of one person it is shrunk harder, and may lie beyond
         return np.minimum(low, estimate), np.maximum(high, estimate)
 

@@ -48,6 +48,6 @@ def _soft_counts(state: FitState, block: Block) -> Floats:
     if block.no_model is not None:
         weight[block.no_model] = 0.0
     held = dependence_stage.hold_temperature(state).calibrator
-    before = copy(state.confusion).start(1, state.schema.n_classes)  # without labels: none may be evidence of itself
+    before = copy(state.confusion).start(1, state.schema.n_classes)  # without labels: none is evidence of itself by it
     rule = replace(state.rule, calibrator=held, confusion=before, dependence=None, log_prior_shift=None)
     return soft_counts(block.answers, normalise_exp(rule.log_joint(block)), state.confusion.counts_.shape[1], weight)

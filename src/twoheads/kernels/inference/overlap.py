@@ -27,9 +27,11 @@ def shared_items(item: Codes, member: Codes, n_items: int, n_members: int) -> cs
     seen = coo_array((np.ones(len(item)), (item, member)), shape=(n_items, n_members)).tocsr()
     seen.data[:] = 1.0
     each = np.diff(seen.indptr).astype(np.float64)
-    is_dense = n_items * n_members <= _DENSE_NUMBERS and each @ each > _DENSE_SHARE * n_items * n_members**2
-    counts = seen.toarray() if is_dense else seen  # sums of ones, exact either way
-    shared = csr_array(counts.T @ counts)
+    if n_items * n_members <= _DENSE_NUMBERS and each @ each > _DENSE_SHARE * n_items * n_members**2:
+        dense = seen.toarray()
+        shared = csr_array(dense.T @ dense)  # sums of ones, exact either way
+    else:
+        shared = csr_array(seen.T @ seen)
     shared.setdiag(0.0)
     shared.eliminate_zeros()
     return shared
