@@ -17,7 +17,6 @@ from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block, joined
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
 from twoheads.kernels.dependence.posterior import MODE_LABELS
-from twoheads.kernels.numerics.sampling import evenly_spaced
 
 #: Fewest items of a block: with many classes the correction for dependence needs so many.
 MIN_ITEMS = 1024
@@ -110,8 +109,7 @@ class ChunkedItems:
             if len(rows) > size:
                 sizes = {at: [number] for at, number in enumerate(numbers) if number}
                 blocks: ChunkedBlocks[Block] = ChunkedBlocks(self.store, sizes, _answered_blocks)
-                order = content_places(blocks, self.schema.annotators)
-                rows = np.sort(order[evenly_spaced(len(order), size)])
+                rows = np.sort(content_places(blocks, self.schema.annotators)[:size])
             self.drawn[size] = self._gathered(_take_answered, border, rows)
         return applied(self.function, self.drawn[size])
 

@@ -15,7 +15,6 @@ from twoheads.engines.blocks import Blocks, LazyBlocks, StoredBlocks, block_slic
 from twoheads.kernels.arrays import MISSING, Codes, Floats
 from twoheads.kernels.blocks import Block
 from twoheads.kernels.dependence.agreement import ITEMS as AGREEMENT_ITEMS
-from twoheads.kernels.numerics.sampling import evenly_spaced
 from twoheads.observations import Observations
 
 #: Up to so many log-probabilities are kept during a fit (240 MB); beyond, each pass computes them again.
@@ -85,8 +84,8 @@ class InMemoryItems:
         if len(self._unlabelled) <= size:
             items = self.take(self._unlabelled)
         else:
-            rows = np.sort(self._evenly_spaced(self._unlabelled_by_content, size))
-            items = replace(self.take(rows), weight=None)  # by which they are spaced
+            rows = np.sort(self._first(self._unlabelled_by_content, size))
+            items = replace(self.take(rows), weight=None)  # by which they are drawn
         return items._block(slice(0, len(items)))
 
     @cached_property
@@ -118,13 +117,17 @@ class InMemoryItems:
         """The positions of the items in a random order, which depends on nothing but what they are."""
         return content_places(replace(self, function=None).blocks(), self.schema.annotators)
 
-    def _evenly_spaced(self, rows: Codes, size: int) -> Codes:
-        """At most ``size`` of the rows, at least one, evenly spaced; one of weight 2 takes the space of two."""
-        if self.weight is None:
-            return rows[evenly_spaced(len(rows), size)]
-        end = np.cumsum(self.weight[rows])
-        place = np.searchsorted(end, evenly_spaced(max(1, round(end[-1])), size), side="right")
-        return rows[np.minimum(place, len(rows) - 1)]
+    def _first(self, rows: Codes, size: int) -> Codes:
+        """So many of more rows: the first; by unequal weights, evenly spaced, one of weight 2 in the space of two.
+
+        Of the first, a change of one item changes one at the most.
+        """
+        weight = None if self.weight is None else self.weight[rows]
+        if weight is None or (weight == weight[0]).all():
+            return rows[:size]
+        end = np.cumsum(weight)
+        place = np.searchsorted(end, (np.arange(size) + 0.5) * (end[-1] / size), side="right")
+        return np.asarray(rows[np.minimum(place, len(rows) - 1)])
 
     def _block(self, rows: slice) -> Block:
         block = self.observations.block(rows, true_label=self.truth, weight=self.weight)

@@ -62,7 +62,7 @@ class SampledItems:
         assert block.answers is not None
         rest = block.take(np.flatnonzero(block.answers.per_item() > 0))
         if rest.n_items > size:
-            rest = rest.take(np.sort(self._by_content(rest)[evenly_spaced(rest.n_items, size)]))
+            rest = rest.take(np.sort(self._by_content(rest)[:size]))
         return applied(self.function, rest) if rest.n_items else None
 
     @property
