@@ -120,12 +120,15 @@ class InMemoryItems:
     def _first(self, rows: Codes, size: int) -> Codes:
         """So many of more rows: the first; by unequal weights, evenly spaced, one of weight 2 in the space of two.
 
-        Of the first, a change of one item changes one at the most.
+        Of the first, a change of one item changes one at the most. They are no more than all weigh, but at least one.
         """
-        weight = None if self.weight is None else self.weight[rows]
-        if weight is None or (weight == weight[0]).all():
+        if self.weight is None:
             return rows[:size]
+        weight = self.weight[rows]
         end = np.cumsum(weight)
+        size = min(size, max(1, round(end[-1])))
+        if (weight == weight[0]).all():
+            return rows[:size]
         place = np.searchsorted(end, (np.arange(size) + 0.5) * (end[-1] / size), side="right")
         return np.asarray(rows[np.minimum(place, len(rows) - 1)])
 
