@@ -89,10 +89,10 @@ def claims_of_worlds(size, repeats):
 @pytest.mark.slow
 def test_stated_chances_come_over_a_mixture_of_worlds():
     found = claims_of_worlds(100, 6)
-    said, came = (np.array([getattr(each, name) for each in found]) for name in ("chance", "came"))
-    for bin_ in (said < 0.7, (said >= 0.7) & (said < 0.9), said >= 0.9):
-        assert came[bin_].mean() == pytest.approx(said[bin_].mean(), abs=0.07 + 2 * 0.5 / bin_.sum() ** 0.5)
-    assert said[came == 1.0].mean() > said[came < 1.0].mean() + 0.05
+    stated, observed = (np.array([getattr(each, name) for each in found]) for name in ("chance", "observed"))
+    for bin_ in (stated < 0.7, (stated >= 0.7) & (stated < 0.9), stated >= 0.9):
+        assert observed[bin_].mean() == pytest.approx(stated[bin_].mean(), abs=0.07 + 2 * 0.5 / bin_.sum() ** 0.5)
+    assert stated[observed == 1.0].mean() > stated[observed < 1.0].mean() + 0.05
     effects = [each.lowers for each in found if each.effect]
     assert np.mean(effects) > 0.85
 
