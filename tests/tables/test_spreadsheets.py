@@ -189,6 +189,14 @@ def test_an_archive_of_an_unknown_version(tmp_path):
         scan(path)
 
 
+def test_names_in_an_archive_are_shown_on_one_line(tmp_path):
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a\nb.csv", "x")
+        archive.writestr("c.csv", "x")
+    with pytest.raises(InvalidObservations, match=r"it holds 2: a\\nb.csv, c.csv. Unpack it"):
+        scan(tmp_path / "two.zip")
+
+
 def test_archives_that_are_not_one_table(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("a.csv", TEXT)

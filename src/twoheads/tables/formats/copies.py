@@ -19,6 +19,7 @@ from twoheads.errors import InvalidObservations, InvalidParameter
 from twoheads.tables.formats.data_file import DataFile, Span, Wanted
 from twoheads.tables.formats.detect import first_line, head_of, open_bytes, unreadable
 from twoheads.tables.formats.registry import suffixes
+from twoheads.text import cut
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 #: Bytes of the longest name that a copy is given.
@@ -134,7 +135,9 @@ def unzipped(path: Path) -> Path:
 def _only_name(archive: zipfile.ZipFile, path: Path) -> str:
     names = [each for each in archive.namelist() if not each.endswith("/") and not each.startswith("__MACOSX/")]
     if len(names) != 1:
-        there = f"{len(names)}: {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}" if names else "none"
+        there = (
+            f"{len(names)}: {', '.join(map(cut, names[:5]))}{', ...' if len(names) > 5 else ''}" if names else "none"
+        )
         raise InvalidObservations(
             f"the archive {path} must hold one table; it holds {there}. Unpack it and name the table."
         )
